@@ -6,8 +6,8 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::{add, env, run, scripted};
-use crate::support::Env;
 use crate::support::rpc::{Client, LEGACY, MODERN};
+use crate::support::{Env, until};
 
 /// What the tool `odd` answers: pictures, sounds, and members that the protocol does not have.
 const ODD: &str = r#"{"y":{"b":[1,2.5],"a":null},"content":[{"type":"image","data":"iVBORw0KGgo=","mimeType":"image/png","annotations":{"priority":0.5,"own":1}},{"type":"audio","data":"UklGRg==","mimeType":"audio/wav"},{"type":"resource","resource":{"uri":"file:///a","text":"Grüße","own":[]}},{"type":"resource_link","uri":"file:///b","name":"b","size":3},{"type":"own","x":1}],"structuredContent":{"z":1,"a":{"deep":[true]}},"isError":false,"_meta":{"own/trace":"1"}}"#;
@@ -185,9 +185,8 @@ fn progress_questions_and_cancellation_pass_through() {
     // Others are answered meanwhile, and the server hears that nobody wants to know any more: else the end would take minutes.
     assert_eq!(text(&client.call("lab__echo", json!({"text": "meanwhile"}))), "meanwhile");
     client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": slow}}));
+    until("the server hears it", || run(&env, &["logs", "lab"]).exits(0).to_string().contains("cancelled"));
     assert_eq!(client.close().code, 0);
-    let logs = run(&env, &["logs", "lab"]).exits(0);
-    assert!(logs.to_string().contains("cancelled"), "{logs}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -297,4 +297,14 @@ pub(crate) fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
         }
     }
     found
+}
+
+/// Waits until something is so; it counts as never after a while.
+#[track_caller]
+pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !is_so() {
+        assert!(begin.elapsed() < Duration::from_secs(30), "it never came to be: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }

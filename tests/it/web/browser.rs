@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::until;
+use crate::support::until;
 use crate::support::wire::Wire;
 
 /// One browser at a time: each takes a core.

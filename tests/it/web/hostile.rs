@@ -10,9 +10,9 @@ use serde_json::json;
 
 use super::browser::Browser;
 use super::look::{crawl, faults};
-use super::{Served, large, percent, until};
+use super::{Served, large, percent};
 use crate::support::wire::Answer;
-use crate::support::{Env, files, said};
+use crate::support::{Env, files, said, until};
 
 /// The number of the note whose name is markup; no other system could check it out under that name.
 const NAMED: &str = "58";

@@ -5,7 +5,6 @@
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout};
-use std::time::{Duration, Instant};
 
 use regex::Regex;
 use serde_json::Value;
@@ -171,14 +170,4 @@ fn field(page: &str, name: &str) -> Option<String> {
 fn links(page: &str) -> BTreeSet<String> {
     let pattern = Regex::new(r##"<a\b[^>]*\bhref="(/[^"#]*)"##).unwrap();
     pattern.captures_iter(page).map(|found| found[1].replace("&amp;", "&")).collect()
-}
-
-/// Waits until something is so; it counts as never after a while.
-#[track_caller]
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begin = Instant::now();
-    while !is_so() {
-        assert!(begin.elapsed() < Duration::from_secs(30), "it never came to be: {what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }

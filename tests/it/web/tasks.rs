@@ -6,10 +6,10 @@ use std::fs;
 
 use serde_json::json;
 
+use super::Served;
 use super::browser::Browser;
 use super::look::faults;
-use super::{Served, until};
-use crate::support::{Env, finish, said};
+use crate::support::{Env, finish, said, until};
 
 /// A way through the pages, from Home.
 struct Walk<'b> {
