@@ -157,3 +157,43 @@ async fn where_the_keyring_is_locked_nobody_is_asked_to_log_in_and_nothing_goes_
     assert_eq!(token_in(&home.kept()["servers"]["locked"]), Some("access-2"));
     assert_eq!(provider.refreshes.load(Ordering::SeqCst), 0);
 }
+
+/// A login during which the keyring is locked once the person has been asked.
+async fn log_in_as_it_locks(home: &Home, name: &str) -> Result<(), CallError> {
+    let open = |address: &str| {
+        fail_once(name, Error::NoStorageAccess("the collection".into()));
+        visit(address);
+    };
+    login(&home.server, &home.places, open, &CancellationToken::new()).await
+}
+
+#[tokio::test]
+async fn a_login_left_in_a_locked_keyring_is_not_used_and_is_removed_later() {
+    let (url, _, _) = Provider::start().await;
+    let home = home(&url, "left");
+    let entry = |home: &Home| home.kept()["servers"]["left"].clone();
+    let locked = || Error::NoStorageAccess("the collection".into());
+    home.login().await.unwrap();
+    let home = home.keeping(TokenPlace::File);
+    log_in_as_it_locks(&home, "left").await.unwrap();
+    assert_eq!(token_in(&held("left").unwrap()), Some("access-1"));
+    assert_eq!((token_in(&entry(&home)), &entry(&home)["left_in_keyring"]), (Some("access-2"), &json!(true)));
+    // Nothing reads the older login, and no logout succeeds while it is there.
+    fail_once("left", locked());
+    assert_eq!(replaced(&home, &url, "access-2").await.as_deref(), Some("access-3"));
+    let home = home.keeping(TokenPlace::Keyring);
+    log_in_as_it_locks(&home, "left").await.unwrap_err();
+    assert_eq!((token_in(&entry(&home)), &entry(&home)["in_keyring"]), (Some("access-3"), &Value::Null));
+    fail_once("left", locked());
+    logout(&home.server, &home.places).await.unwrap_err();
+    assert_eq!(token_in(&held("left").unwrap()), Some("access-1"));
+    logout(&home.server, &home.places).await.unwrap();
+    assert_eq!((held("left"), home.kept()["servers"].clone()), (None, json!({})));
+    // The next login for the file removes it too.
+    home.login().await.unwrap();
+    let home = home.keeping(TokenPlace::File);
+    log_in_as_it_locks(&home, "left").await.unwrap();
+    assert!(held("left").is_some());
+    home.login().await.unwrap();
+    assert_eq!((held("left"), &entry(&home)["left_in_keyring"]), (None, &Value::Null));
+}
