@@ -112,7 +112,7 @@ impl Store {
         if !in_file.in_keyring {
             return Ok(Some(in_file));
         }
-        let held = keyring::ask(&self.server, Request::Read).await?;
+        let held = self.ask(Request::Read).await?;
         let held: Option<Entry> = held.and_then(|text| serde_json::from_str(&text).ok());
         Ok(Some(match held.filter(|entry| entry.url == self.url) {
             Some(held) => Entry { challenge: in_file.challenge, ..held },
@@ -125,9 +125,7 @@ impl Store {
     pub(super) async fn check_place(&self) -> Result<(), Unusable> {
         match self.tokens.place {
             TokenPlace::File => Ok(()),
-            TokenPlace::Keyring => {
-                keyring::ask(&self.server, Request::Read).await.map(drop).map_err(Unusable::with_way_out)
-            }
+            TokenPlace::Keyring => self.ask(Request::Read).await.map(drop).map_err(Unusable::with_way_out),
         }
     }
 
@@ -188,7 +186,7 @@ impl Store {
         self.remove_left().await.map_err(Unusable::with_way_out)?;
         // Before the keyring has it: by this it is found again, and can be forgotten.
         self.change_file(|kept| kept.in_keyring = true).await?;
-        keyring::ask(&self.server, Request::Write(text)).await.map_err(Unusable::with_way_out)?;
+        self.ask(Request::Write(text)).await.map_err(Unusable::with_way_out)?;
         let moved = Entry { in_keyring: true, ..self.nothing() };
         Ok(self.change_file(move |kept| *kept = Entry { challenge: kept.challenge.take(), ..moved }).await?)
     }
@@ -197,7 +195,7 @@ impl Store {
     async fn remove_left(&self) -> Result<(), Unusable> {
         let kept = file::read(&self.tokens.file)?;
         if kept.servers.get(&self.server).is_some_and(|entry| entry.left_in_keyring) {
-            keyring::ask(&self.server, Request::Remove).await?;
+            self.ask(Request::Remove).await?;
             self.change_file(|kept| kept.left_in_keyring = false).await?;
         }
         Ok(())
@@ -210,6 +208,10 @@ impl Store {
         }
         let Entry { client, secret, .. } = self.entry().await?.unwrap_or_else(|| self.nothing());
         Ok(Holder { client, secret })
+    }
+
+    async fn ask(&self, request: Request) -> Result<Option<String>, Unusable> {
+        keyring::ask(&self.tokens.file, &self.server, request).await
     }
 
     fn in_file(&self) -> Result<Option<Entry>, Unusable> {
@@ -266,7 +268,7 @@ pub(super) async fn remove(tokens: &Tokens, server: &ServerName) -> Result<bool,
     let Some(in_keyring) = known(file::read(&tokens.file)?) else { return Ok(false) };
     if in_keyring {
         // First: what the file says of it is how it is found again.
-        keyring::ask(server, Request::Remove).await?;
+        keyring::ask(&tokens.file, server, Request::Remove).await?;
     }
     let server = server.clone();
     file::change(&tokens.file, move |servers| drop(servers.remove(&server))).await?;
