@@ -63,6 +63,9 @@ pub(super) struct Entry {
     /// Whether the keyring of the system has the rest of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) in_keyring: bool,
+    /// Whether the keyring may still hold an older login, which counts for nothing and is to be removed. Never with `in_keyring`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) left_in_keyring: bool,
     /// The client that the person named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) client: Option<RegisteredClient>,

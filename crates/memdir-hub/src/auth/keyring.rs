@@ -1,6 +1,8 @@
 //! The keyring of the system: the Secret Service, the keychain of macOS, the Credential Manager of Windows.
 //!
-//! It holds one text a server, under the server's name. A build without the feature `keyring` has none.
+//! It holds one text for each server and file of tokens, so that no profile of a person takes the login of another. A build without the feature `keyring` has none.
+
+use std::path::Path;
 
 use super::store::Unusable;
 use memdir_tools::ServerName;
@@ -15,12 +17,14 @@ pub(super) enum Request {
     Remove,
 }
 
-/// Asks the keyring for something about a server. Gives what it holds where that is read, and `None` else.
+/// Asks the keyring for something about a server of this file of tokens. Gives what it holds where that is read, and `None` else.
 #[cfg(not(feature = "keyring"))]
-pub(super) async fn ask(_: &ServerName, _: Request) -> Result<Option<String>, Unusable> {
+pub(super) async fn ask(_: &Path, _: &ServerName, _: Request) -> Result<Option<String>, Unusable> {
     Err(Unusable::Keyring("this memdir is built without support for the system's keyring".to_owned()))
 }
 
+#[cfg(all(test, feature = "keyring"))]
+pub(super) use system::account;
 #[cfg(feature = "keyring")]
 pub(super) use system::ask;
 
@@ -33,18 +37,25 @@ mod system {
     use keyring_core::{CredentialStore, Entry, Error, get_default_store, set_default_store, unset_default_store};
     use tokio::sync::{Semaphore, oneshot};
 
-    use super::{Request, ServerName, Unusable};
+    use super::{Path, Request, ServerName, Unusable};
+    use memdir_core::digest::Digest;
 
-    /// What memdir's entries are found by, beside the name of a server.
+    /// What memdir's entries are found by, beside their account.
     const SERVICE: &str = "memdir";
+    /// How many digits of a digest tell files of tokens apart.
+    const DIGITS: usize = 16;
     /// How long an answer may take: the person may be asked for a password.
     const PATIENCE: Duration = Duration::from_secs(60);
     /// Held by the thread that asks, so that a keyring that never answers keeps no more than one.
     static ONE: Semaphore = Semaphore::const_new(1);
 
-    /// Asks the keyring for something about a server. Gives what it holds where that is read, and `None` else.
-    pub(in super::super) async fn ask(server: &ServerName, request: Request) -> Result<Option<String>, Unusable> {
-        let server = server.to_string();
+    /// Asks the keyring for something about a server of this file of tokens. Gives what it holds where that is read, and `None` else.
+    pub(in super::super) async fn ask(
+        tokens: &Path,
+        server: &ServerName,
+        request: Request,
+    ) -> Result<Option<String>, Unusable> {
+        let account = account(tokens, server);
         let answered = async {
             let permit = ONE.acquire().await.map_err(io::Error::other)?;
             let (tell, told) = oneshot::channel();
@@ -52,7 +63,7 @@ mod system {
             std::thread::Builder::new().name("keyring".to_owned()).spawn(move || {
                 let _permit = permit;
                 // Nobody may be waiting any more.
-                let _ = tell.send(ask_now(&server, request));
+                let _ = tell.send(ask_now(&account, request));
             })?;
             told.await.map_err(io::Error::other)
         };
@@ -65,8 +76,15 @@ mod system {
         }
     }
 
-    fn ask_now(server: &str, request: Request) -> keyring_core::Result<Option<String>> {
-        let entry = Entry::new_in_store(&opened()?, SERVICE, server)?;
+    /// The account of a server's entry: its name, and the start of the digest of the path of the file of tokens.
+    pub(in super::super) fn account(tokens: &Path, server: &ServerName) -> String {
+        let digest = Digest::of(tokens.as_os_str().as_encoded_bytes()).to_string();
+        let start: String = digest.chars().skip("sha256:".len()).take(DIGITS).collect();
+        format!("{server}@{start}")
+    }
+
+    fn ask_now(account: &str, request: Request) -> keyring_core::Result<Option<String>> {
+        let entry = Entry::new_in_store(&opened()?, SERVICE, account)?;
         let answer = match request {
             Request::Read => entry.get_secret().map(|bytes| String::from_utf8(bytes).ok()),
             Request::Write(text) => entry.set_secret(text.as_bytes()).map(|()| None),

@@ -112,11 +112,11 @@ impl Store {
         if !in_file.in_keyring {
             return Ok(Some(in_file));
         }
-        let held = keyring::ask(&self.server, Request::Read).await?;
+        let held = self.ask(Request::Read).await?;
         let held: Option<Entry> = held.and_then(|text| serde_json::from_str(&text).ok());
         Ok(Some(match held.filter(|entry| entry.url == self.url) {
             Some(held) => Entry { challenge: in_file.challenge, ..held },
-            // It has not come so far: what is still in the file counts.
+            // The move to the keyring did not finish, so the entry in the file is used.
             None => in_file,
         }))
     }
@@ -125,9 +125,7 @@ impl Store {
     pub(super) async fn check_place(&self) -> Result<(), Unusable> {
         match self.tokens.place {
             TokenPlace::File => Ok(()),
-            TokenPlace::Keyring => {
-                keyring::ask(&self.server, Request::Read).await.map(drop).map_err(Unusable::with_way_out)
-            }
+            TokenPlace::Keyring => self.ask(Request::Read).await.map(drop).map_err(Unusable::with_way_out),
         }
     }
 
@@ -170,10 +168,13 @@ impl Store {
     }
 
     async fn keep_in_file(&self, entry: Entry) -> Result<(), Unusable> {
-        let was_in_keyring = self.in_file()?.is_some_and(|kept| kept.in_keyring);
-        self.change_file(move |kept| *kept = Entry { challenge: kept.challenge.take(), ..entry }).await?;
-        if was_in_keyring && let Err(error) = keyring::ask(&self.server, Request::Remove).await {
-            // What stays behind is not used any more.
+        let edit = move |kept: &mut Entry| {
+            let left_in_keyring = kept.in_keyring || kept.left_in_keyring;
+            *kept = Entry { challenge: kept.challenge.take(), left_in_keyring, ..entry };
+        };
+        self.change_file(edit).await?;
+        if let Err(error) = self.remove_left().await {
+            // It is not used any more, and is removed with the next login, refresh or logout.
             tracing::warn!(server = %self.server, %error, "the keyring still holds an older login");
         }
         Ok(())
@@ -181,11 +182,23 @@ impl Store {
 
     async fn keep_in_keyring(&self, entry: &Entry) -> Result<(), Unusable> {
         let text = serde_json::to_string(entry).map_err(io::Error::from)?;
+        // What is left there must not be taken for the login that comes.
+        self.remove_left().await.map_err(Unusable::with_way_out)?;
         // Before the keyring has it: by this it is found again, and can be forgotten.
         self.change_file(|kept| kept.in_keyring = true).await?;
-        keyring::ask(&self.server, Request::Write(text)).await.map_err(Unusable::with_way_out)?;
+        self.ask(Request::Write(text)).await.map_err(Unusable::with_way_out)?;
         let moved = Entry { in_keyring: true, ..self.nothing() };
         Ok(self.change_file(move |kept| *kept = Entry { challenge: kept.challenge.take(), ..moved }).await?)
+    }
+
+    /// Removes the older login that stayed in the keyring, where there is one.
+    async fn remove_left(&self) -> Result<(), Unusable> {
+        let kept = file::read(&self.tokens.file)?;
+        if kept.servers.get(&self.server).is_some_and(|entry| entry.left_in_keyring) {
+            self.ask(Request::Remove).await?;
+            self.change_file(|kept| kept.left_in_keyring = false).await?;
+        }
+        Ok(())
     }
 
     /// Who holds the tokens now: after a login those that it knows.
@@ -195,6 +208,10 @@ impl Store {
         }
         let Entry { client, secret, .. } = self.entry().await?.unwrap_or_else(|| self.nothing());
         Ok(Holder { client, secret })
+    }
+
+    async fn ask(&self, request: Request) -> Result<Option<String>, Unusable> {
+        keyring::ask(&self.tokens.file, &self.server, request).await
     }
 
     fn in_file(&self) -> Result<Option<Entry>, Unusable> {
@@ -212,7 +229,8 @@ impl Store {
             let entry = servers.entry(server).or_default();
             if entry.url != nothing.url {
                 // The keyring has one entry a server, whatever its address.
-                *entry = Entry { in_keyring: entry.in_keyring, ..nothing };
+                let Entry { in_keyring, left_in_keyring, .. } = *entry;
+                *entry = Entry { in_keyring, left_in_keyring, ..nothing };
             }
             edit(entry);
         })
@@ -242,7 +260,7 @@ impl CredentialStore for Store {
 
 /// Forgets a server, whatever address it had. Gives whether there was something to forget.
 pub(super) async fn remove(tokens: &Tokens, server: &ServerName) -> Result<bool, Unusable> {
-    let known = |file: file::Kept| file.servers.get(server).map(|entry| entry.in_keyring);
+    let known = |file: file::Kept| file.servers.get(server).map(|entry| entry.in_keyring || entry.left_in_keyring);
     if known(file::read(&tokens.file)?).is_none() {
         return Ok(false);
     }
@@ -250,7 +268,7 @@ pub(super) async fn remove(tokens: &Tokens, server: &ServerName) -> Result<bool,
     let Some(in_keyring) = known(file::read(&tokens.file)?) else { return Ok(false) };
     if in_keyring {
         // First: what the file says of it is how it is found again.
-        keyring::ask(server, Request::Remove).await?;
+        keyring::ask(&tokens.file, server, Request::Remove).await?;
     }
     let server = server.clone();
     file::change(&tokens.file, move |servers| drop(servers.remove(&server))).await?;

@@ -3,6 +3,8 @@
 //! Owns what of a tool's own schema a model is held to: objects, lists, texts, numbers, booleans and choices, as deep as a call of a small
 //! model goes. The rest is any JSON within a bound. A schema is a stranger's: whatever it says, what is made of it is small.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use super::small::numbered;
@@ -16,6 +18,10 @@ const MOST_DEPTH: usize = 6;
 const MOST_SCHEMAS: usize = 100;
 /// How many members of an object a model is offered: the required ones, and the first of the others.
 const MOST_MEMBERS: usize = 16;
+/// An object with more members than this is any object.
+const MOST_PROPERTIES: usize = 300;
+/// In how many bytes of JSON the name of a member is written at most. A longer one is not offered; its object is any where it is required.
+const MOST_NAME_BYTES: usize = 256;
 /// How many values a choice has at most, and in how many bytes; a longer one is any JSON.
 const MOST_CHOICES: usize = 64;
 const MOST_CHOICE_BYTES: usize = 2_048;
@@ -212,17 +218,23 @@ impl Reader<'_> {
         })
     }
 
-    /// An object with its required members first; any where it requires more than a model is offered.
+    /// An object with its required members first; any where it has or requires more than is read, or requires a long name.
     fn object(&mut self, properties: &Map<String, Value>, required: Option<&Value>, depth: usize) -> Takes {
-        let required = required.and_then(Value::as_array);
-        let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|other| other == name));
-        let (needed, others): (Vec<_>, Vec<_>) = properties.iter().partition(|(name, _)| is_required(name));
-        if needed.len() > MOST_MEMBERS {
+        if properties.len() > MOST_PROPERTIES {
             return Takes::AnyObject;
         }
+        let required = required.and_then(Value::as_array).into_iter().flatten();
+        let required: BTreeSet<&str> = required.filter_map(Value::as_str).collect();
+        let (needed, others): (Vec<_>, Vec<_>) =
+            properties.iter().partition(|(name, _)| required.contains(name.as_str()));
+        let is_short = |name: &str| json_text(&json!(name)).len() <= MOST_NAME_BYTES;
+        if needed.len() > MOST_MEMBERS || !needed.iter().all(|(name, _)| is_short(name)) {
+            return Takes::AnyObject;
+        }
+        let others = others.into_iter().filter(|(name, _)| is_short(name));
         let mut members = Vec::new();
         for (name, schema) in needed.into_iter().chain(others).take(MOST_MEMBERS) {
-            let is_required = is_required(name);
+            let is_required = required.contains(name.as_str());
             let takes = self.takes(schema, depth - 1).or(is_required.then_some(Takes::Any));
             members.extend(takes.map(|takes| Member { name: name.clone(), takes, is_required }));
         }
@@ -377,11 +389,14 @@ mod tests {
         let round = json!({"type": "object", "properties": {"a": {"$ref": "#"}, "b": {"$ref": "#/properties/b"}}});
         let many: Map<String, Value> = (0..5_000).map(|at| (format!("a{at}"), round.clone())).collect();
         let names: Vec<&String> = many.keys().collect();
+        let long: Map<String, Value> =
+            (0..MOST_PROPERTIES).map(|at| (format!("{at}{}", "n".repeat(230)), json!({"$ref": "#"}))).collect();
         let deep = (0..200).fold(json!({"type": "string"}), |inner, _| json!({"type": "array", "items": inner}));
         let choices: Vec<String> = (0..5_000).map(|at| format!("choice {at}")).collect();
         for schema in [
             round,
             json!({"type": "object", "properties": many}),
+            json!({"type": "object", "properties": long}),
             json!({"type": "object", "properties": many, "required": names}),
             json!({"type": "object", "properties": {"a": deep, "b": {"enum": choices}, "c": {"enum": []}}}),
             json!({"properties": {"a": {"anyOf": many.values().collect::<Vec<_>>()}}}),
@@ -396,5 +411,25 @@ mod tests {
             assert!(grammar.len() < 64 << 10, "{} bytes", grammar.len());
             assert!(json!(callable.schemas()).to_string().len() < 64 << 10);
         }
+    }
+    #[test]
+    fn an_object_with_too_many_members_or_long_names_is_any_or_goes_without_them() {
+        let long = "n".repeat(2_000);
+        let flag = json!({"type": "boolean"});
+        let is_any = json!({"type": "object"});
+        let with = |inner: &Value| json!({"properties": {"inner": inner}});
+        let kept = |inner: Value| object_of(json!({"inner": inner}), &[]);
+        check(&with(&json!({"properties": {&long: flag, "b": flag}})), &kept(object_of(json!({"b": flag}), &[])));
+        check(&with(&json!({"properties": {&long: flag, "b": flag}, "required": [&long]})), &kept(is_any.clone()));
+        // Control characters and the sign that begins a tag are longer once they are written.
+        let escaped = "<".repeat(100);
+        check(&with(&json!({"properties": {&escaped: flag}})), &kept(object_of(json!({}), &[])));
+
+        let members = |most: usize| (0..most).map(|at| (format!("a{at:03}"), flag.clone())).collect::<Map<_, _>>();
+        let first: Vec<Value> = (0..MOST_MEMBERS).map(|at| json!(format!("a{at:03}"))).collect();
+        let of_most = json!({"properties": members(MOST_PROPERTIES), "required": first});
+        let required: Vec<&str> = first.iter().filter_map(Value::as_str).collect();
+        check(&with(&of_most), &kept(object_of(Value::Object(members(MOST_MEMBERS)), &required)));
+        check(&with(&json!({"properties": members(MOST_PROPERTIES + 1)})), &kept(is_any));
     }
 }
