@@ -1,5 +1,5 @@
 //! Which words a change brings to notes, without those that are nobody's: what a program adds by itself, and the scaffolding of links and
-//! keys. By them it is told whose words a change is made of. Pure, and the same in every language.
+//! keys. They show whose words a change is made of. Pure, and the same in every language.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

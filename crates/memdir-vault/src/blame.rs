@@ -57,9 +57,7 @@ impl Vault {
             return Ok((1..=text.lines().count()).map(|line| Line { line, ..Line::default() }).collect());
         };
         let journal = &core.journal;
-        // Some queries for each version: one lock of the file for all of them.
-        let db = &journal.db;
-        let _snapshot = db.is_autocommit().then(|| db.unchecked_transaction()).transpose()?;
+        let _snapshot = journal.snapshot()?;
         let mut authors = Authors::new(journal);
         let versions = versions(journal, path)?;
         let mut lineage = follow(journal, &versions, &mut authors)?;

@@ -57,9 +57,7 @@ impl Vault {
     pub(super) fn log_of(core: Option<&Core>, page: &LogQuery) -> Result<Log, VaultError> {
         let Some(core) = core else { return Ok(Log::default()) };
         let journal = &core.journal;
-        // All of a page is asked for at once: each question by itself would lock the history, and let go of it.
-        let is_alone = journal.db.is_autocommit();
-        let _page = is_alone.then(|| journal.db.unchecked_transaction()).transpose()?;
+        let _snapshot = journal.snapshot()?;
         let mut batches = match &page.path {
             Some(path) => batches_of(journal, path, page)?,
             None => newest(journal, page, page.limit.saturating_add(1))?,
@@ -257,6 +255,12 @@ impl Writer<'_> {
 const DAY: i64 = 24 * 60 * 60 * 1_000_000;
 
 impl Journal {
+    /// Lets all queries until it is dropped read one state of the history, under one lock of the file instead of one each. `None` inside a
+    /// transaction, which already does.
+    pub(super) fn snapshot(&self) -> Result<Option<Transaction<'_>>, VaultError> {
+        Ok(self.db.is_autocommit().then(|| self.db.unchecked_transaction()).transpose()?)
+    }
+
     /// As [`Vault::settled_time`].
     fn settled_time(&self, now: Timestamp) -> Result<Option<Timestamp>, VaultError> {
         let sql = format!("SELECT time FROM batch WHERE {IN_FORCE} ORDER BY id DESC");

@@ -54,7 +54,7 @@ impl Tree for Vault {
     }
 
     fn size_below(&self, folder: Option<&MemoryPath>) -> Option<u64> {
-        // Why it cannot be told, shows when it is looked at.
+        // On an error the caller walks the folder itself and reports it.
         self.bytes_below(folder).ok()
     }
 

@@ -11,7 +11,7 @@ use super::prompt::{self, fenced};
 use super::session::Exchange;
 use memdir_core::catalog::{ACTION, Row};
 use memdir_core::path::MemoryPath;
-use memdir_model::grammar::{self, Callable};
+use memdir_model::grammar::{self, Callable, object_schema};
 use memdir_model::{Answer, End, Message, Role, Shape};
 
 mod drive;
@@ -155,10 +155,6 @@ pub(crate) fn decided(answer: &Answer) -> Option<String> {
 fn decision_schema(calls: &[Value], most: usize) -> Value {
     let calls = json!({"type": "array", "items": {"anyOf": calls}, "maxItems": most});
     object_schema(&json!({"actions": calls, ACTION: {"enum": [FINAL]}}), &[])
-}
-
-fn object_schema(properties: &Value, required: &[&str]) -> Value {
-    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }
 
 const FINAL: &str = "final_answer";

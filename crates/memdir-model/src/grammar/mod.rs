@@ -20,7 +20,7 @@ pub use filter::filter_rules;
 pub use lines::{GrammarError, MAX_BYTES, MAX_LINES, lines};
 pub use small::{Offer, small};
 pub use stages::{decision, perception, response};
-pub use tools::Callable;
+pub use tools::{Callable, object_schema};
 pub use turns::{MAX_CALLS, MAX_FULL_TEXT, MAX_LIST, MAX_REPLY, MAX_SEGMENT, MAX_SEGMENTS, MAX_TEXT, turns};
 
 /// A grammar: rules by name, the first of which a whole turn has to follow. No rule leads back to itself.

@@ -44,7 +44,7 @@ impl Callable<'_> {
     pub fn schemas(&self) -> Vec<Value> {
         let call = |name: Value, arguments: Value| {
             let properties = json!({ACTION: {"const": CALL_TOOL}, "name": name, "arguments": arguments});
-            object_schema(properties, &[ACTION, "name", "arguments"])
+            object_schema(&properties, &[ACTION, "name", "arguments"])
         };
         match self {
             Self::These(tools) => {
@@ -55,7 +55,7 @@ impl Callable<'_> {
                 let cursor = json!({ACTION: {"const": CALL_TOOL}, "cursor": {"type": "string"}});
                 vec![
                     call(json!({"type": "string"}), Takes::AnyObject.schema()),
-                    object_schema(cursor, &[ACTION, "cursor"]),
+                    object_schema(&cursor, &[ACTION, "cursor"]),
                 ]
             }
         }
@@ -297,13 +297,15 @@ impl Takes {
                 let properties: Map<String, Value> =
                     members.iter().map(|member| (member.name.clone(), member.takes.schema())).collect();
                 let required = members.iter().filter(|member| member.is_required).map(|member| member.name.as_str());
-                object_schema(Value::Object(properties), &required.collect::<Vec<_>>())
+                object_schema(&Value::Object(properties), &required.collect::<Vec<_>>())
             }
         }
     }
 }
 
-fn object_schema(properties: Value, required: &[&str]) -> Value {
+/// The JSON Schema of an object with these properties and no others.
+#[must_use]
+pub fn object_schema(properties: &Value, required: &[&str]) -> Value {
     json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }
 
@@ -354,7 +356,7 @@ mod tests {
     }
 
     fn object_of(properties: Value, required: &[&str]) -> Value {
-        object_schema(properties, required)
+        object_schema(&properties, required)
     }
 
     #[test]

@@ -247,3 +247,20 @@ fn a_log_is_shortened_only_while_nobody_writes() {
     let account = other.account(None).unwrap();
     assert!(account.ok && account.entries == last + 1, "{account:?}");
 }
+
+#[test]
+fn all_queries_below_a_snapshot_see_one_state() {
+    let env = Env::new(&[("a.md", "0")]);
+    let (vault, other) = (env.vault(), env.vault());
+    commit(&vault, &[put("a.md", Some("0"), Some("1"))], None).unwrap();
+    let core = vault.known_core().unwrap();
+    let journal = &core.as_ref().unwrap().journal;
+    let newest = || journal.newest().unwrap().map(|(batch, _)| batch);
+    let snapshot = journal.snapshot().unwrap();
+    assert_eq!((snapshot.is_some(), newest()), (true, Some(1)));
+    assert!(journal.snapshot().unwrap().is_none());
+    commit(&other, &[put("a.md", Some("1"), Some("2"))], None).unwrap();
+    assert_eq!(newest(), Some(1));
+    drop(snapshot);
+    assert_eq!(newest(), Some(2));
+}
