@@ -31,7 +31,7 @@ fuzz_target!(|input: ([String; 4], String, Vec<(String, String)>, [bool; 2], Vec
     session.exchanges = before.into_iter().map(exchange).collect();
     let (prompts, message) = (Prompts::default(), short(&message));
     let (prompt, session) = (prompts.text("small"), &session);
-    let turn = Turn { prompt, notes: &notes, message: &message, session, rest: &[], writes, quotes };
+    let turn = Turn { prompt, notes: &notes, message: &message, session, rest: &[], results: &[], writes, quotes };
     let grammar = request(&turn).shape.unwrap().grammar;
     let read = gbnf::Gbnf::read(&grammar.gbnf());
     let mut dice = gbnf::Dice(seed);
