@@ -14,11 +14,13 @@ pub(super) fn can_ask() -> bool {
 /// Asks, and waits for a line, which is given without blanks around it; `None` where nothing more is typed. Ctrl-C ends the
 /// question, and with [`Stop::Interrupted`] the command.
 pub(super) fn line(question: &str) -> Result<Option<String>, Stop> {
-    let mut stderr = io::stderr().lock();
-    write!(stderr, "{} ", term::escape_line(question))?;
-    stderr.flush()?;
-    drop(stderr);
-    let read = interrupt::unless_interrupted(|| {
+    let question = term::escape_line(question).into_owned();
+    // It is shown in there, too: who sees it can end it.
+    let read = interrupt::unless_interrupted(move || {
+        let mut stderr = io::stderr().lock();
+        write!(stderr, "{question} ")?;
+        stderr.flush()?;
+        drop(stderr);
         let mut answer = String::new();
         io::stdin().lock().read_line(&mut answer).map(|read| (read > 0).then(|| answer.trim().to_owned()))
     })?;
