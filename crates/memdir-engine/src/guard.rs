@@ -42,7 +42,7 @@ impl Guard {
         Self(Arc::new(asks))
     }
 
-    /// A guard that has a change wait which is made of the words of a tool that the client was told by now.
+    /// A guard that holds back a change made of words that tools have told the client so far.
     #[must_use]
     pub fn against(words: ClientWords, now: Timestamp) -> Self {
         let now = now.to_string();

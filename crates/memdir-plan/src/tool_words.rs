@@ -141,8 +141,8 @@ impl ClientWords {
 
     /// The tool whose words a change is made of; `None` where the client may have written it by itself.
     ///
-    /// Of the words that a change brings to a note, or of the lines that it edits or takes away, a tool has said at least half, or one
-    /// that is a number of three digits or more. The words of `today`, a date, are nobody's.
+    /// Of the words that a change brings to a note, or of the lines that it edits or takes away, tools together have said at least half,
+    /// or a tool has said one that is a number of three digits or more. The words of `today`, a date, are nobody's.
     #[must_use]
     pub fn source_of(&self, plan: &Plan, today: &str) -> Option<&str> {
         if self.is_empty() {
