@@ -23,6 +23,7 @@ mod period;
 mod piece;
 pub mod relink;
 mod run;
+mod skeleton;
 pub mod stem;
 pub mod target;
 pub mod web;

@@ -4,9 +4,8 @@
 
 use std::collections::HashMap;
 
-use unicode_security::confusable_detection::skeleton;
-
 use super::folded;
+use super::skeleton::skeleton;
 use memdir_core::path::{MemoryPath, UnportableName};
 
 /// How a new name is too much like one that exists.
