@@ -510,10 +510,11 @@ impl Drop for Vault {
 }
 
 impl Vault {
-    /// Removes displaced files and writes the audit of the last reads: work that no answer waits for. Dropping the vault does
-    /// it too; a program that ends while a thread of its still holds the vault never drops it.
+    /// Removes displaced files, writes the audit of the last reads and folds a long log: work that no answer waits for.
+    /// Dropping the vault does it too; a program that ends while a thread of its still holds the vault never drops it.
     pub fn finish(&self) {
         // What went wrong is logged.
+        self.shorten_log_at_end();
         let _ = self.settle(Patience::Usual);
         self.finish_strays();
         // Where somebody else is at work, the next writer removes them.

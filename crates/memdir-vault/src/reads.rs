@@ -13,8 +13,10 @@ const READ_AGE: Duration = Duration::from_secs(1);
 /// The most entries that wait in memory while another process keeps the history locked; then the next read waits too.
 const MOST_READS: usize = 10_000;
 
-/// Past this size the write-ahead log is folded into the database while nobody waits for a flush.
+/// Past this size a program that rests folds the write-ahead log into the database.
 const CHECKPOINT_BYTES_AT_REST: u64 = 128 << 10;
+/// Past this size a program that ends does, since the next one reads all of the log before anything else.
+const CHECKPOINT_BYTES_AT_END: u64 = 256 << 10;
 
 /// Audit entries of reads that are not written yet.
 #[derive(Debug, Default)]
@@ -147,9 +149,18 @@ impl Vault {
     /// Folds the write-ahead log into the database, where it has grown a little and nobody uses the history: the next process that
     /// opens it reads all of the log first. For a program that rests: this flushes twice. A failure is only logged.
     pub fn shorten_log(&self) {
+        self.fold_log(CHECKPOINT_BYTES_AT_REST);
+    }
+
+    /// The same for a program that has given its answer and ends.
+    pub(super) fn shorten_log_at_end(&self) {
+        self.fold_log(CHECKPOINT_BYTES_AT_END);
+    }
+
+    fn fold_log(&self, most: u64) {
         let core = self.core_now().map(|core| self.current(core));
         let Some(mut core) = core else { return };
-        let Some(core) = core.as_mut().filter(|core| core.log_exceeds(CHECKPOINT_BYTES_AT_REST)) else { return };
+        let Some(core) = core.as_mut().filter(|core| core.log_exceeds(most)) else { return };
         if let Err(error) = core.checkpoint_alone() {
             tracing::warn!(%error, "the log of the history was not folded");
         }
