@@ -11,7 +11,7 @@ use memdir_core::text::is_unseen;
 use memdir_core::time::Timestamp;
 use memdir_note::Note;
 use memdir_plan::{self as plan, Tree};
-use memdir_vault::{AuditEntry, LogQuery, Payload};
+use memdir_vault::{AuditEntry, Payload};
 
 /// What the audit calls it.
 const BRIEF: &str = "brief";
@@ -111,24 +111,22 @@ impl Engine {
     /// changes, the newest first, and whether each changed since `since` too.
     fn changed_days(&self, caller: &Caller, first: Timestamp, since: Option<Timestamp>) -> Days {
         let mut days = Days::new();
-        let since = since.map(|since| since.to_string());
         let may_list = self.may_list(caller);
-        let (mut before, mut named) = (None, 0);
+        let (mut before, mut named) = (u64::MAX, 0);
         loop {
-            let page = LogQuery { since: Some(first), limit: PAGE, before, ..LogQuery::default() };
-            let log = match self.vault.log(&page) {
-                Ok(log) => log,
+            let batches = match self.vault.batches_since(first, before, PAGE) {
+                Ok(batches) => batches,
                 Err(error) => {
                     tracing::warn!(%error, "the history was left out of a brief");
                     return days;
                 }
             };
-            for entry in log.entries {
-                let Some(day) = entry.time.get(..10) else { continue };
-                // Times are written so that their texts compare as they do.
-                let is_new = since.as_ref().is_none_or(|since| entry.time >= *since);
-                for path in entry.changed.into_iter().filter(|path| path.is_note() && may_list(path)) {
-                    let paths = days.entry(day.to_owned()).or_default();
+            let is_last = batches.len() < PAGE;
+            for batch in batches {
+                before = batch.number;
+                let is_new = since.is_none_or(|since| batch.time >= since);
+                for path in batch.changed.into_iter().filter(|path| path.is_note() && may_list(path)) {
+                    let paths = days.entry(batch.time.day()).or_default();
                     if !paths.iter().any(|(known, _)| *known == path) {
                         paths.push((path, is_new));
                         named += 1;
@@ -139,8 +137,7 @@ impl Engine {
                     }
                 }
             }
-            before = log.cursor.and_then(|cursor| cursor.parse().ok());
-            if before.is_none() {
+            if is_last {
                 return days;
             }
         }

@@ -8,11 +8,12 @@ use rusqlite::{OptionalExtension, Row, Transaction, params};
 use super::journal::{self, Flush, Journal};
 use super::marks::PrunedMarks;
 use super::place::TempFolders;
+use super::recent::changed;
 use super::{Core, INIT, Vault, VaultError, Writer, payload};
 use memdir_core::path::MemoryPath;
-use memdir_core::report::{Kind, Log, LogAction, LogEntry};
+use memdir_core::report::{Log, LogAction, LogEntry};
 use memdir_core::time::Timestamp;
-use memdir_plan::{self as plan, Called, Image, PastBatch, Step};
+use memdir_plan::{Called, Image, PastBatch, Step};
 
 /// Which part of the log is wanted.
 #[derive(Clone, Debug, Default)]
@@ -41,7 +42,7 @@ const UNDONE: &str = "undone:";
 type Moves = Vec<(MemoryPath, MemoryPath)>;
 
 /// Batches that are in force, or will be once they are finished.
-const IN_FORCE: &str = "state IN (2, 3)";
+pub(super) const IN_FORCE: &str = "state IN (2, 3)";
 
 impl Vault {
     /// Reads a page of the log, the newest batch first. The entries have no `diff`.
@@ -69,7 +70,7 @@ impl Vault {
         Ok(Log { entries, cursor })
     }
 
-    /// As [`Tree::batches`](plan::Tree::batches), for a caller that may hold the lock.
+    /// As [`Tree::batches`](memdir_plan::Tree::batches), for a caller that may hold the lock.
     pub(super) fn batches_of(
         core: Option<&Core>,
         since: Timestamp,
@@ -85,7 +86,7 @@ impl Vault {
         Ok(standing.filter_map(batch).collect())
     }
 
-    /// As [`Tree::steps`](plan::Tree::steps), for a caller that may hold the lock.
+    /// As [`Tree::steps`](memdir_plan::Tree::steps), for a caller that may hold the lock.
     pub(super) fn steps_of(core: Option<&Core>, batch: u64) -> Result<Option<Vec<Step>>, VaultError> {
         let Some(core) = core else { return Ok(None) };
         match core.journal.steps(batch) {
@@ -606,22 +607,6 @@ fn entry(journal: &Journal, batch: u64) -> Result<LogEntry, VaultError> {
         actions: actions(journal, batch)?,
         diff: None,
     })
-}
-
-/// The paths that a batch changed, by the rule of [`plan::changed`]: contents do not matter for it.
-fn changed(journal: &Journal, batch: u64) -> Result<Vec<MemoryPath>, VaultError> {
-    let mut statement = journal.db.prepare_cached("SELECT path, new_path, kind FROM step WHERE batch = ?1")?;
-    let mut rows = statement.query([batch])?;
-    let mut steps = Vec::new();
-    while let Some(row) = rows.next()? {
-        let Some(from) = path(row, 0)? else { continue };
-        steps.push(match (path(row, 1)?, row.get::<_, i64>(2)?) {
-            (Some(to), _) => Step::Move { from, to, kind: Kind::File },
-            (None, 1 | 5) => Step::MakeFolder { path: from, mode: None },
-            (None, _) => Step::Put { path: from, before: None, after: None },
-        });
-    }
-    Ok(plan::changed(&steps))
 }
 
 fn actions(journal: &Journal, batch: u64) -> Result<Vec<LogAction>, VaultError> {

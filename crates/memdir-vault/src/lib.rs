@@ -28,6 +28,7 @@ mod place;
 mod proof;
 mod readers;
 mod reads;
+mod recent;
 mod recover;
 mod repair;
 mod scan;

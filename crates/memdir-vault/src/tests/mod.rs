@@ -24,6 +24,7 @@ mod forget;
 mod journal;
 mod lines;
 mod outside;
+mod recent;
 mod recovery;
 mod repair;
 mod scan;
