@@ -119,6 +119,7 @@ impl Writer<'_> {
         // Before anybody is told that it is there, its history has to be, too.
         let placed = self.put_in_place(&recorded, seen).and_then(|()| self.check_history());
         if let Err(error) = placed {
+            self.vault.sizes.change();
             return Err(match self.give_back(&recorded) {
                 Ok(()) => error,
                 Err(failure) => unsettled(number, &error, &failure),

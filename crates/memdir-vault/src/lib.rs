@@ -150,17 +150,6 @@ pub(crate) struct RecordedStep {
     identity: Option<(u64, u64)>,
 }
 
-impl RecordedStep {
-    fn path(&self) -> &MemoryPath {
-        match &self.step {
-            Step::MakeFolder { path, .. }
-            | Step::Put { path, .. }
-            | Step::RemoveFolder { path, .. }
-            | Step::Move { from: path, .. } => path,
-        }
-    }
-}
-
 /// A memory on disk.
 ///
 /// Any folder is one; `.memdir/` appears at the first write. Reads go through the handle and need no lock. Several
@@ -309,7 +298,7 @@ impl Vault {
             let Some(open) = core.as_ref() else { break };
             acquire(&open.lock, processes)?;
             if open.folder.is_current(&self.home()) {
-                let mut writer = Writer { vault: self, core };
+                let mut writer = Writer { vault: self, core, changed: None };
                 self.note_forgets(&writer.core()?.journal)?;
                 writer.recover()?;
                 return Ok(writer);
@@ -374,7 +363,7 @@ impl Vault {
         if open.lock.try_lock().is_err() {
             return Ok(());
         }
-        let mut writer = Writer { vault: self, core };
+        let mut writer = Writer { vault: self, core, changed: None };
         match writer.recover() {
             Err(VaultError::NoWriteAccess | VaultError::Busy) => Ok(()),
             other => other,
@@ -515,7 +504,6 @@ impl Vault {
     /// Dropping the vault does it too; a program that ends while a thread of its still holds the vault never drops it.
     pub fn finish(&self) {
         // What went wrong is logged.
-        self.shorten_log_at_end();
         let _ = self.settle(Patience::Usual);
         self.finish_strays();
         // Where somebody else is at work, the next writer removes them.
@@ -526,6 +514,7 @@ impl Vault {
         {
             core.journal.note_unswept(leftovers.number);
         }
+        self.shorten_log_at_end();
     }
 }
 
@@ -534,6 +523,8 @@ impl Vault {
 pub struct Writer<'v> {
     vault: &'v Vault,
     core: MutexGuard<'v, Option<Core>>,
+    /// The paths that its batches have changed; `None` where it had none, and may have done anything else.
+    changed: Option<Vec<MemoryPath>>,
 }
 
 impl Writer<'_> {
@@ -558,7 +549,10 @@ impl Writer<'_> {
         }
     }
 
+    /// Notes what is in place now, and what is to be swept.
     fn keep_for_sweep(&mut self, batch: RecordedBatch) -> Result<(), VaultError> {
+        let paths = batch.steps.iter().flat_map(|step| step.paths().cloned());
+        self.changed.get_or_insert_default().extend(paths);
         self.core()?.leftovers = Some(batch);
         Ok(())
     }
@@ -566,7 +560,7 @@ impl Writer<'_> {
 
 impl Drop for Writer<'_> {
     fn drop(&mut self) {
-        self.vault.sizes.change();
+        self.vault.sizes.change_by(self.changed.as_deref());
         if let Some(core) = self.core.as_mut() {
             // The count of what was forgotten under this lock has to be known before the log counts as seen.
             core.seen = self.vault.note_forgets(&core.journal).ok().and_then(|()| core.folder.log_mark());

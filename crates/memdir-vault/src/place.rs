@@ -103,6 +103,26 @@ impl TempFolders {
     }
 }
 
+impl RecordedStep {
+    /// What differs after it.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &MemoryPath> {
+        let new = match &self.step {
+            Step::Move { to, .. } => Some(to),
+            Step::MakeFolder { .. } | Step::Put { .. } | Step::RemoveFolder { .. } => None,
+        };
+        std::iter::once(self.path()).chain(new)
+    }
+
+    pub(super) fn path(&self) -> &MemoryPath {
+        match &self.step {
+            Step::MakeFolder { path, .. }
+            | Step::Put { path, .. }
+            | Step::RemoveFolder { path, .. }
+            | Step::Move { from: path, .. } => path,
+        }
+    }
+}
+
 fn within<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
     path.strip_prefix(folder).filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -53,6 +53,7 @@ impl Writer<'_> {
             }
             State::Committed => {
                 let batch = unfinished(&core.journal, batch)?;
+                self.vault.sizes.change();
                 match self.finish(&batch) {
                     Err(VaultError::Conflict(_)) => self.give_back_later(&batch),
                     other => other,
@@ -60,6 +61,7 @@ impl Writer<'_> {
             }
             State::Aborting => {
                 let batch = unfinished(&core.journal, batch)?;
+                self.vault.sizes.change();
                 self.give_back_later(&batch)
             }
         }
