@@ -46,6 +46,7 @@ fn nothing_is_left_of_a_server_that_is_taken_out() {
 }
 
 #[test]
+#[expect(clippy::print_stderr, reason = "a figure of a test that is run for it")]
 fn nothing_is_left_of_a_server_that_dies_in_mid_call() {
     let mark = new_mark();
     let fixture = Fixture::new([script("one").arg(&mark), script("two")]);
