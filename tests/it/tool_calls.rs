@@ -173,6 +173,14 @@ fn a_model_is_told_settings_and_changes_none() {
     let listed = env.run(&["config", "--json"], "").exits(0);
     let kept = listed["settings"].as_array().unwrap().iter().find(|setting| setting["key"] == "history.keep_days");
     assert_eq!(kept.unwrap()["source"], "settings file");
+    let one = env.run(&["config", "history.keep_days", "--json"], "").exits(0);
+    let expected = json!([{"key": "history.keep_days", "value": "365", "source": "settings file"}]);
+    assert_eq!(one["settings"], expected, "{one}");
+    let section = env.run(&["config", "history"], "");
+    assert_eq!(section.stdout.lines().count(), 2, "{section:?}");
+    assert!(section.stdout.starts_with("history.keep_days = 365  (settings file)\n"), "{section:?}");
+    let wrong = env.run(&["config", "history.keep_day", "--json"], "").exits(2);
+    assert_eq!(wrong["error"]["hint"], "did you mean `history.keep_days`?");
     assert_eq!(env.run(&["config", "set", "history.keep_day", "1"], "").code, 2);
     assert_eq!(env.run(&["config", "set", "history.keep_days", "soon"], "").code, 5);
 }

@@ -49,8 +49,7 @@ pub(super) fn approve(global: &Global, options: &Approve) -> Result<u8, Stop> {
 
 /// Says that a proposal is carried out.
 pub(super) fn approved(id: u64, done: &Done) -> String {
-    let receipt = done.receipt.as_deref().unwrap_or("nothing had to change");
-    format!("proposal {id} is approved: {receipt}")
+    format!("proposal {id} is approved: {}", done.receipt_for_owner())
 }
 
 pub(super) fn reject(global: &Global, options: &Reject) -> Result<u8, Stop> {

@@ -1,4 +1,4 @@
-//! `memdir config`: the settings that hold, and giving one another value.
+//! `memdir config`: the settings that hold, one of them, and giving one another value.
 
 use clap::Subcommand;
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ pub(super) enum ConfigCommand {
     },
 }
 
-pub(super) fn run(global: &Global, command: Option<&ConfigCommand>) -> Result<u8, Stop> {
+pub(super) fn run(global: &Global, key: Option<&str>, command: Option<&ConfigCommand>) -> Result<u8, Stop> {
     let sources = Sources::read()?;
     let folder = open::named(global, &sources)?;
     let located = open::locate(global, &sources, &folder)?;
@@ -42,11 +42,17 @@ pub(super) fn run(global: &Global, command: Option<&ConfigCommand>) -> Result<u8
         "" => setting.key.clone(),
         section => format!("{section}.{}", setting.key),
     };
-    let is_shown = |setting: &&Setting| match command {
-        Some(ConfigCommand::Set { key, .. }) => name(setting) == *key,
-        None | Some(ConfigCommand::List) => true,
+    let only = match command {
+        Some(ConfigCommand::Set { key, .. }) => Some(key.as_str()),
+        None | Some(ConfigCommand::List) => key,
+    };
+    let is_shown = |setting: &&Setting| {
+        only.is_none_or(|only| name(setting) == only || setting.section == only && !only.is_empty())
     };
     let settings: Vec<&Setting> = shown.settings.iter().filter(is_shown).collect();
+    if let Some(key) = key.filter(|_| settings.is_empty()) {
+        return Err(Sources::no_setting(key).into());
+    }
     let shape = |setting: &&Setting| json!({"key": name(setting), "value": setting.value, "source": setting.source});
     let listed: Vec<Value> = settings.iter().map(shape).collect();
     global.answer(&json!({ "settings": listed }), |stdout| {

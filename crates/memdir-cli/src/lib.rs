@@ -200,7 +200,7 @@ fn run_own(global: &Global, command: OwnCommand) -> Result<u8, Stop> {
     match command {
         OwnCommand::Model(command) => model::run(global, &command),
         OwnCommand::Eval(command) => eval::run(global, &command),
-        OwnCommand::Config { command } => config_command::run(global, command.as_ref()),
+        OwnCommand::Config { key, command } => config_command::run(global, key.as_deref(), command.as_ref()),
         OwnCommand::Status => status::run(global),
         OwnCommand::Doctor(options) => doctor::run(global, &options),
         OwnCommand::Version => version(),

@@ -42,6 +42,11 @@ pub(super) fn diff(diff: &str, output: &impl IsTerminal) -> String {
     painted_diff(diff, output.is_terminal(), has_colours(output))
 }
 
+/// As [`diff`], escaped wherever it goes: what is shown is no patch, but the words of somebody who is not trusted yet.
+pub(super) fn escaped_diff(diff: &str, output: &impl IsTerminal) -> String {
+    painted_diff(diff, true, has_colours(output))
+}
+
 /// As [`diff`], where it is known what the output is.
 pub(super) fn painted_diff(diff: &str, is_escaped: bool, has_colours: bool) -> String {
     if !is_escaped {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::Guard;
+use memdir_core::path::MemoryPath;
 use memdir_core::report::Failure;
 use memdir_dialect::Parsed;
 use memdir_plan::{Plan, Seen};
@@ -125,8 +126,8 @@ pub(super) fn shown<'p>(plan: &'p Plan, grant: Option<&Grant>) -> Cow<'p, Plan> 
     }
 }
 
-/// Takes out of a change the files that a client with this grant does not see; says whether there were any.
-pub(super) fn leave_hidden(plan: &mut Plan, grant: Option<&Grant>) -> bool {
+/// Takes out of a change the files that a client with this grant does not see, and gives them.
+pub(super) fn leave_hidden(plan: &mut Plan, grant: Option<&Grant>) -> Vec<MemoryPath> {
     let grant = grant.filter(|grant| grant.is_restricted());
-    grant.is_some_and(|grant| plan.keep_puts(|path| grant.shows(path)))
+    grant.map(|grant| plan.keep_puts(|path| grant.shows(path))).unwrap_or_default()
 }

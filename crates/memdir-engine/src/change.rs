@@ -34,8 +34,25 @@ pub struct Done {
     pub changed: Vec<MemoryPath>,
     /// One line for the person.
     pub receipt: Option<String>,
+    /// The notes that the client who proposed it does not see, and whose links to what is renamed stay as they were: the notes cannot
+    /// be written. For the owner, never for the client.
+    pub left: Vec<MemoryPath>,
     /// What a conversation knows after it that asked for it.
     pub seen: Seen,
+}
+
+impl Done {
+    /// The line for the owner, who may see every note: with those whose links could not be written.
+    #[must_use]
+    pub fn receipt_for_owner(&self) -> String {
+        let receipt = self.receipt.as_deref().unwrap_or("nothing had to change");
+        if self.left.is_empty() {
+            return receipt.to_owned();
+        }
+        let notes: Vec<String> = self.left.iter().map(|path| format!("`{path}`")).collect();
+        let (what, undo) = receipt.strip_suffix(plan::UNDO).map_or((receipt, ""), |what| (what, plan::UNDO));
+        format!("{what}; links to it stay as they were in {}, which cannot be written{undo}", notes.join(", "))
+    }
 }
 
 /// Why a change cannot be made, with the diff that it wanted.
@@ -194,7 +211,7 @@ impl Engine {
             }
         };
         let (changed, receipt) = (change.plan.changed(), Some(change.plan.receipt()));
-        Ok(Done { batch: Some(committed.batch), changed, receipt, seen: Seen::default() })
+        Ok(Done { batch: Some(committed.batch), changed, receipt, left: Vec::new(), seen: Seen::default() })
     }
 
     /// Commits a change, unless something was forgotten since it was planned: that would come back with it.

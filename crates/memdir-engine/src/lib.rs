@@ -476,7 +476,7 @@ impl Proposal {
 
     /// Leaves the notes as they are that the one who asks does not see; says whether any was to change.
     fn leave_hidden(&mut self) -> bool {
-        caller::leave_hidden(&mut self.planned.plan, self.caller.grant.as_deref())
+        !caller::leave_hidden(&mut self.planned.plan, self.caller.grant.as_deref()).is_empty()
     }
 
     fn report(self, committed: Option<Committed>, is_durable: bool) -> Report {

@@ -10,6 +10,7 @@ use super::scoped_tree::ScopedTree;
 use super::{Caller, Done, Engine, audit, caller};
 use memdir_core::action::Call;
 use memdir_core::digest::Digest;
+use memdir_core::path::MemoryPath;
 use memdir_core::report::{Failure, Outcome};
 use memdir_core::time::Timestamp;
 use memdir_plan::{Plan, Step, Tree};
@@ -25,6 +26,8 @@ pub(super) struct Trial {
     cleared: Vec<(Cleared, Outcome)>,
     /// What the client was granted that proposes them.
     grant: Option<Arc<Grant>>,
+    /// The notes that the client does not see and that stay as they are, since they cannot be written.
+    left: Vec<MemoryPath>,
 }
 
 impl Trial {
@@ -51,7 +54,8 @@ impl Trial {
 
     /// Leaves the notes as they are that the client does not see; says whether any was to change.
     pub(super) fn leave_hidden(&mut self) -> bool {
-        caller::leave_hidden(&mut self.plan, self.grant.as_deref())
+        self.left = caller::leave_hidden(&mut self.plan, self.grant.as_deref());
+        !self.left.is_empty()
     }
 
     /// Carries it out as the batch of a proposal.
@@ -81,7 +85,8 @@ impl Trial {
             approval: Some(Approval { proposal: waiting.id, by }),
         })?;
         let (changed, receipt) = (self.plan.changed(), Some(self.plan.receipt()));
-        Ok(Done { batch: Some(committed.batch), changed, receipt, seen: self.plan.leaves(|path| waiting.shows(path)) })
+        let seen = self.plan.leaves(|path| waiting.shows(path));
+        Ok(Done { batch: Some(committed.batch), changed, receipt, left: self.left.clone(), seen })
     }
 }
 
@@ -129,6 +134,6 @@ impl Engine {
                 outcomes.push(outcome);
             }
         });
-        Trial { plan, outcomes, cleared: made, grant: caller.grant.clone() }
+        Trial { plan, outcomes, cleared: made, grant: caller.grant.clone(), left: Vec::new() }
     }
 }

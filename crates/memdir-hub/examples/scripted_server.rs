@@ -23,6 +23,7 @@
 //! | `progress` | `steps` | tells its progress so often |
 //! | `counter` | | answers how often it was called in this process |
 //! | `odd` | | answers the text of `SCRIPTED_ODD` as its result, byte by byte |
+//! | `line` | `text`, `answers` | writes the text as a line of its own, `ID` in it replaced by the request's; answers then only where `answers` says so; it is listed where `SCRIPTED_NAMES` names it |
 //! | `grow` | | adds the tool `grown`, and says that the list has changed |
 //! | `orphan` | `leaves` | starts a process of its own that outlives it, with the same marks; it leaves the group and keeps the environment where `leaves` says so, else the other way round |
 //! | `environment` | | answers its environment |
@@ -255,6 +256,10 @@ impl Server {
             "progress" => self.progress(params),
             "counter" => text(&(self.calls.fetch_add(1, Ordering::Relaxed) + 1).to_string()),
             "odd" => Some(Ok(variable("SCRIPTED_ODD").expect("SCRIPTED_ODD is set"))),
+            "line" => {
+                self.say(&arguments["text"].as_str().unwrap_or_default().replace("ID", &id.to_string()));
+                if arguments["answers"] == json!(true) { text("answered") } else { None }
+            }
             "grow" => {
                 *self.has_grown.lock().expect("a lock") = true;
                 self.notify("notifications/tools/list_changed", json!({}));

@@ -187,6 +187,12 @@ impl Hub {
         self.shared.entry(server).map(|entry| entry.slot.log.last(most)).unwrap_or_default()
     }
 
+    /// The last lines that a server wrote when this program started it last; none where it has not.
+    #[must_use]
+    pub fn last_lines(&self, server: &ServerName, most: usize) -> Vec<String> {
+        self.shared.entry(server).map(|entry| entry.slot.last_lines(most)).unwrap_or_default()
+    }
+
     /// The tool that a call names, with its server. Where nothing is known of the server's tools yet, it is asked for them.
     fn find(&self, call: &ToolCall, stop: &CancellationToken) -> Result<(Entry, Tool), CallError> {
         self.shared.look();

@@ -1,4 +1,5 @@
-//! [`ServerLog`]: what a server writes to its standard error, the last of it in memory and in a bounded file.
+//! [`ServerLog`]: what a server writes to its standard error, and to its standard output beside messages; the last of it in memory
+//! and in a bounded file.
 
 use std::collections::VecDeque;
 use std::fs::OpenOptions;
@@ -65,6 +66,15 @@ impl ServerLog {
         if !line.is_empty() {
             let mut text = String::new();
             self.keep(&line, &mut text);
+            self.write(text).await;
+        }
+    }
+
+    /// Keeps a line that stood where messages are expected; nothing of an empty one.
+    pub(crate) async fn add_output(&self, line: &str) {
+        if !line.is_empty() {
+            let mut text = String::new();
+            self.keep(format!("(standard output) {line}").as_bytes(), &mut text);
             self.write(text).await;
         }
     }

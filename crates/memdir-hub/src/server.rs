@@ -124,6 +124,12 @@ impl Slot {
         lock(&self.state).health.clone()
     }
 
+    /// The last lines of the process that was started last.
+    pub(crate) fn last_lines(&self, most: usize) -> Vec<String> {
+        let log = lock(&self.state).log.clone();
+        log.map(|log| log.recent(most)).unwrap_or_default()
+    }
+
     /// The list as it was seen last.
     pub(crate) fn list(&self) -> Option<Arc<SeenList>> {
         lock(&self.state).list.clone()

@@ -6,9 +6,12 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock};
 
+use memdir_core::text::escape_unseen;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, NumberOrString, RequestId, ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, NumberOrString, RequestId,
+    ServerJsonRpcMessage,
 };
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -17,6 +20,9 @@ use crate::lock;
 /// The longest message that is taken from a server, in bytes.
 pub(crate) const MOST_MESSAGE: usize = 16 * 1024 * 1024;
 
+/// The code of JSON-RPC for what cannot be read as a message, and the longest part of that which is quoted, in letters.
+const UNREADABLE: ErrorCode = ErrorCode(-32700);
+const MOST_QUOTED: usize = 200;
 /// How many questions are kept as they came.
 const MOST_ASKED: usize = 16;
 
@@ -91,8 +97,38 @@ impl Wire {
         lock(&self.asked).remove(id)
     }
 
-    /// Reads a message of the server's. A result that is wanted as it came is kept, and rmcp gets an empty one in its place;
-    /// `None` for what is no message, and for an answer to a request that opened a conversation before the newest one did.
+    /// Reads a line of a server's output.
+    ///
+    /// # Errors
+    ///
+    /// The line, shortened, where it is no message: programs greet people and log here, and go on to answer. Other clients pass
+    /// over such lines too. Empty for a message that nobody waits for.
+    pub(crate) fn reads(&self, line: &[u8]) -> Result<ServerJsonRpcMessage, String> {
+        match serde_json::from_slice(line) {
+            Ok(message @ Value::Object(_)) if message.get("jsonrpc").is_some() || message.get("id").is_some() => {
+                self.receives(message).ok_or_else(String::new)
+            }
+            Ok(_) => Err(quoted(line)),
+            Err(_) => self.broken_answer(line).ok_or_else(|| quoted(line)),
+        }
+    }
+
+    /// The error of the one request that waits, for a line that was meant as a message and is not JSON.
+    fn broken_answer(&self, line: &[u8]) -> Option<ServerJsonRpcMessage> {
+        let text = String::from_utf8_lossy(line);
+        let is_meant =
+            text.trim_start().starts_with('{') && text.contains("\"jsonrpc\"") && !text.contains("\"method\"");
+        let id = {
+            let results = lock(&self.results);
+            let mut waiting = results.iter().filter(|(_, result)| result.is_none());
+            waiting.next().filter(|_| is_meant && waiting.next().is_none())?.0.clone()
+        };
+        Some(unreadable(id, line))
+    }
+
+    /// Reads a message of the server's. A result that is wanted as it came is kept, and rmcp gets an empty one in its place. An
+    /// answer that is neither a result nor an error is an error. `None` for what is no message, and for an answer to a request
+    /// that opened a conversation before the newest one did.
     pub(crate) fn receives(&self, mut message: Value) -> Option<ServerJsonRpcMessage> {
         self.keep_question(&message);
         if let Some(id) = message.get("id").and_then(id_in)
@@ -101,16 +137,28 @@ impl Wire {
             if matches!(id, NumberOrString::Number(number) if number < *lock(&self.opening)) {
                 return None;
             }
-            if let Some(kept) = lock(&self.results).get_mut(&id)
-                && let Some(result @ Value::Object(_)) = message.get_mut("result")
-                && let Value::Object(result) = std::mem::replace(result, json!({"content": []}))
-            {
-                *kept = Some(result);
+            let is_error = message.get("error").is_some_and(Value::is_object);
+            if let Some(kept) = lock(&self.results).get_mut(&id) {
+                match message.get_mut("result") {
+                    Some(result @ Value::Object(_)) => {
+                        if let Value::Object(result) = std::mem::replace(result, json!({"content": []})) {
+                            *kept = Some(result);
+                        }
+                    }
+                    None if is_error => {}
+                    _ => return Some(unreadable(id, message.to_string().as_bytes())),
+                }
             }
         }
-        serde_json::from_value(message)
-            .inspect_err(|_| tracing::debug!("a message that nobody can read was ignored"))
-            .ok()
+        let is_answer = message.get("method").is_none();
+        match ServerJsonRpcMessage::deserialize(&message) {
+            Ok(message) => Some(message),
+            Err(_) if is_answer => Some(unreadable(message.get("id").and_then(id_in)?, message.to_string().as_bytes())),
+            Err(_) => {
+                tracing::debug!("a message that nobody can read was ignored");
+                None
+            }
+        }
     }
 
     /// Takes the result of a request; it is kept no longer, also where it comes later.
@@ -134,6 +182,21 @@ impl Wire {
     pub(crate) fn why(&self) -> Option<WireEnd> {
         self.end.get().cloned()
     }
+}
+
+/// A request is answered by something that is no answer.
+fn unreadable(id: RequestId, line: &[u8]) -> ServerJsonRpcMessage {
+    let message = format!("what came is no answer of the protocol: `{}`", quoted(line));
+    ServerJsonRpcMessage::error(ErrorData::new(UNREADABLE, message, None), Some(id))
+}
+
+/// The beginning of a line, with what is unseen escaped.
+fn quoted(line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(line);
+    let text = text.trim();
+    let cut: String = text.chars().take(MOST_QUOTED).collect();
+    let more = if cut.len() < text.len() { "…" } else { "" };
+    format!("{}{more}", escape_unseen(&cut, |_| false))
 }
 
 /// The identifier of a message, as the requests were numbered: a number that came back as a text is that number.
@@ -197,6 +260,54 @@ mod tests {
         let second = sends(&wire, 7, call());
         wire.keep(&json!({"jsonrpc": "2.0", "id": 7, "result": result}));
         assert_eq!(wire.take(&second).map(Value::Object), Some(result));
+    }
+
+    #[test]
+    fn what_is_no_answer_is_told_to_the_one_who_waits_for_it() {
+        let error_of = |answer: Result<ServerJsonRpcMessage, String>| {
+            let message = serde_json::to_value(answer.unwrap()).unwrap();
+            (message["id"].clone(), message["error"]["message"].as_str().unwrap_or_default().to_owned())
+        };
+        for line in [
+            r#"{"jsonrpc":"2.0","id":5}"#,
+            r#"{"jsonrpc":"2.0","id":5,"result":"\u202edone"}"#,
+            r#"{"id":5,"result":{"content":[]}}"#,
+            r#"{"jsonrpc":"2.0","id":5,"error":"no"}"#,
+            r#"{"jsonrpc":"2.0","id":5,"result":{"content":[],"score":NaN}}"#,
+            r#"{"jsonrpc":"2.0","id":5,"result":{"content":["#,
+        ] {
+            let wire = Wire::default();
+            sends(&wire, 5, call());
+            let (id, message) = error_of(wire.reads(line.as_bytes()));
+            assert_eq!(id, 5, "{line}");
+            assert!(message.contains("no answer of the protocol") && !message.contains('\u{202e}'), "{message}");
+        }
+        let wire = Wire::default();
+        sends(&wire, 5, call());
+        let long = format!(r#"{{"jsonrpc":"2.0","id":5,"result":"{}"}}"#, "x".repeat(9_000));
+        assert!(error_of(wire.reads(long.as_bytes())).1.chars().count() < 300);
+        // Whose answer it was to be cannot be told.
+        sends(&wire, 6, call());
+        let broken = br#"{"jsonrpc":"2.0","id":5,"result":{"score":NaN}}"#;
+        assert_eq!(wire.reads(broken).unwrap_err().as_bytes(), broken);
+    }
+
+    #[test]
+    fn what_a_program_says_beside_messages_is_passed_over() {
+        let wire = Wire::default();
+        sends(&wire, 5, call());
+        for (line, kept) in [
+            ("Server is listening \u{1b}[2J\r", "Server is listening \\u{1b}[2J"),
+            (r#"{"level":"info"}"#, r#"{"level":"info"}"#),
+            ("{'level': 'info'}", "{'level': 'info'}"),
+            (r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":NaN}}"#, "{"),
+            (" ", ""),
+        ] {
+            let passed = wire.reads(line.as_bytes()).unwrap_err();
+            assert!(passed.starts_with(kept) && passed.is_empty() == kept.is_empty(), "{passed}");
+        }
+        let answer = json!({"jsonrpc": "2.0", "id": 5, "result": {"content": []}}).to_string();
+        assert!(wire.reads(answer.as_bytes()).is_ok());
     }
 
     #[test]

@@ -87,11 +87,17 @@ impl Plan {
         Self { steps, issues: self.issues.clone(), seen: self.seen.clone(), sets_aside: self.sets_aside }
     }
 
-    /// Leaves other files as they are than these; says whether any was to change.
-    pub fn keep_puts(&mut self, keeps: impl Fn(&MemoryPath) -> bool) -> bool {
-        let count = self.steps.len();
-        self.steps.retain(|step| !matches!(step, Step::Put { path, .. } if !keeps(path)));
-        self.steps.len() < count
+    /// Leaves other files as they are than these, and gives those that were to change.
+    pub fn keep_puts(&mut self, keeps: impl Fn(&MemoryPath) -> bool) -> Vec<MemoryPath> {
+        let mut left = Vec::new();
+        self.steps.retain(|step| match step {
+            Step::Put { path, .. } if !keeps(path) => {
+                left.push(path.clone());
+                false
+            }
+            Step::Put { .. } | Step::Move { .. } | Step::MakeFolder { .. } | Step::RemoveFolder { .. } => true,
+        });
+        left
     }
 
     /// The steps, in normal form (see [`Step`]).

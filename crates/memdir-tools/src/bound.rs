@@ -146,11 +146,13 @@ fn add_line(text: &str, found: &mut String) {
 }
 
 /// What a model that reads text is told of a result: its texts, or else all of it. What it says twice, as a text and as
-/// `structuredContent`, is told once; of pictures and sounds only what they are and how long.
+/// `structuredContent`, is told once, and as a text where that is all; of pictures and sounds only what they are and how long.
 #[must_use]
 pub fn told(result: &Map<String, Value>) -> Value {
-    let structured = result.get("structuredContent").filter(|value| !value.is_null());
     let blocks = result.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let structured = result
+        .get("structuredContent")
+        .filter(|value| !value.is_null() && !blocks.iter().any(|block| wraps(value, block)));
     let blocks: Vec<Value> =
         blocks.iter().filter(|block| structured.is_none_or(|value| !repeats(block, value))).map(block).collect();
     let texts: Option<Vec<&str>> = blocks.iter().map(text).collect();
@@ -174,6 +176,14 @@ fn repeats(block: &Value, structured: &Value) -> bool {
     let Some(text) = text(block) else { return false };
     let is_member = || structured.as_object().is_some_and(|members| members.values().any(|value| value == text));
     is_member() || serde_json::from_str::<Value>(text).is_ok_and(|value| value == *structured)
+}
+
+/// Whether a structured result is nothing but a name around a text, which reads better as it is.
+fn wraps(structured: &Value, block: &Value) -> bool {
+    let members = structured.as_object().filter(|members| members.len() == 1);
+    members.is_some_and(|members| {
+        members.values().all(|value| value.as_str().is_some_and(|value| text(block) == Some(value)))
+    })
 }
 
 /// A block without what only a program can use.
@@ -211,10 +221,10 @@ mod tests {
         assert_eq!(said(json!({"content": []})), json!(""));
         let weather = json!({"degrees": 7});
         assert_eq!(said(json!({"content": [text("{\"degrees\": 7}")], "structuredContent": weather})), weather);
-        assert_eq!(
-            said(json!({"content": [text("long")], "structuredContent": {"content": "long"}})),
-            json!({"content": "long"})
-        );
+        let wrapped = json!({"content": [text("a \"b\"\nc")], "structuredContent": {"content": "a \"b\"\nc"}});
+        assert_eq!(said(wrapped), json!("a \"b\"\nc"), "nothing but a name around a text");
+        let more = json!({"content": "long", "lines": 1});
+        assert_eq!(said(json!({"content": [text("long")], "structuredContent": more})), more);
         let both = said(json!({"content": [text("It is cold.")], "structuredContent": weather}));
         assert_eq!(both, json!({"content": "It is cold.", "structuredContent": weather}));
         let picture = json!({"type": "image", "mimeType": "image/png", "data": "AAAA".repeat(100)});

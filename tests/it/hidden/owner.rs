@@ -7,7 +7,7 @@ use memdir_policy::{Grant, Mode};
 use memdir_vault::LogQuery;
 use serde_json::{Value, json};
 
-use super::world::{Given, Hidden, World, grant};
+use super::world::{Given, Hidden, World, client, grant};
 use crate::support::said;
 
 pub(super) fn send(world: &World, grant: &Grant, mode: Mode, actions: &Value) -> Value {
@@ -156,18 +156,44 @@ fn a_hidden_note_that_cannot_be_written_keeps_nobody_from_a_rename() {
     }
 }
 
+#[test]
+fn the_owner_is_told_of_the_links_that_an_approval_left() {
+    let grant = grant((&["work/**"], &["work/**"]));
+    let world = World::new(&grant, Hidden::Notes);
+    block(&world);
+    let rename = json!([{"action": "rename_file", "path": "work/p1.md", "new_path": "work/first.md"}]);
+    send(&world, &grant, Mode::All, &rename);
+    let waiting = world.engine.pending().unwrap().proposals.pop().unwrap().waiting;
+    let done = world.engine.approve(waiting.id, Consent::Shown(waiting.digest), &client(None)).unwrap();
+    let receipt = done.receipt.clone().unwrap();
+    assert!(!receipt.contains("private") && receipt.ends_with(memdir_plan::UNDO), "{receipt}");
+    let owner = done.receipt_for_owner();
+    assert!(owner.ends_with(memdir_plan::UNDO), "{owner}");
+    for path in ["private/plan.md", "private/plans.md", "private/pub-b.md", "private/board.canvas"] {
+        let text = read(&world, path);
+        assert!(text.contains("p1") && !text.contains("first"), "{text}");
+        assert!(owner.contains(&format!("`{path}`")), "{owner}");
+    }
+}
+
+/// Lets nothing be put beside the notes of a folder.
+fn block(world: &World) {
+    for batch in 0..40 {
+        for step in 0..12 {
+            // What batches of before have left there stays.
+            let _ = fs::create_dir_all(world.folder.path().join(format!("private/.memdir-{batch}-{step}.tmp/x")));
+        }
+    }
+}
+
 /// Checks that a rename, done at once or approved, is done without the links in hidden notes beside which nothing can be put.
 #[track_caller]
 fn check_unwritable(grant: &Grant, mode: Mode) {
     let rename = json!([{"action": "rename_file", "path": "work/p1.md", "new_path": "work/first.md"}]);
     let told = [Hidden::Nothing, Hidden::Notes].map(|hidden| {
         let world = World::new(grant, hidden);
-        // Nothing can be put beside it.
-        for batch in 0..40 {
-            for step in (0..12).filter(|_| hidden == Hidden::Notes) {
-                // What batches of before have left there stays.
-                let _ = fs::create_dir_all(world.folder.path().join(format!("private/.memdir-{batch}-{step}.tmp/x")));
-            }
+        if hidden == Hidden::Notes {
+            block(&world);
         }
         let report = send(&world, grant, mode, &rename);
         let approved = world.approve(grant, Given::ByDiff, false);

@@ -74,7 +74,7 @@ fn a_server_is_added_shown_called_settled_and_removed() {
     assert!(off.json()["error"]["hint"].as_str().unwrap().contains("memdir tools enable lab"), "{off:?}");
     run(&env, &["enable", "lab"]).exits(0);
     call(&env, "lab__counter", &json!({}), &[]).exits(0);
-    assert_eq!(run(&env, &["remove", "lab"]).exits(0), json!({"removed": "lab"}));
+    assert_eq!(run(&env, &["remove", "lab"]).exits(0), json!({"removed": "lab", "clients": []}));
     assert_eq!(run(&env, &["list"]).exits(0), json!({"servers": []}));
     assert_eq!(env.files(), before);
     assert_eq!(env.ask(&["audit", "verify"]).exits(0)["ok"], true);
@@ -125,9 +125,37 @@ fn all_that_is_kept_of_a_server_goes_with_it_also_after_a_crash() {
     for (path, bytes) in &labs {
         fs::write(path, bytes).unwrap();
     }
-    assert_eq!(run(&env, &["remove", "labs"]).exits(0), json!({"removed": "labs"}));
+    assert_eq!(run(&env, &["remove", "labs"]).exits(0), json!({"removed": "labs", "clients": []}));
     assert_eq!((kept_of(&env, "labs"), logged_in()), (BTreeMap::new(), vec![]));
     assert_eq!(run(&env, &["remove", "labs"]).exits(4)["error"]["code"], "not_found");
+}
+
+#[test]
+fn a_server_of_the_same_name_inherits_no_grant() {
+    let env = env();
+    let hub_of = |client: &str| {
+        let listed = env.ask(&["client", "list"]).exits(0);
+        let found = listed["clients"].as_array().unwrap().iter().find(|one| one["name"] == client).unwrap();
+        found.get("hub").cloned()
+    };
+    add(&env, "lab", &[]);
+    add(&env, "labs", &[]);
+    env.ask(&["client", "add", "desk", "--hub", "lab", "--hub", "labs__echo"]).exits(0);
+    env.ask(&["client", "add", "shelf", "--hub", "lab__echo"]).exits(0);
+    env.ask(&["client", "add", "other", "--hub", "labs"]).exits(0);
+    assert_eq!(run(&env, &["remove", "lab"]).exits(0)["clients"], json!(["desk", "shelf"]));
+    assert_eq!(
+        (hub_of("desk"), hub_of("shelf"), hub_of("other")),
+        (Some(json!(["labs__echo"])), None, Some(json!(["labs"])))
+    );
+    assert_eq!(add(&env, "lab", &[])["clients"], json!([]));
+
+    // What was granted before there is a server is said when one is added.
+    run(&env, &["remove", "lab"]).exits(0);
+    env.ask(&["client", "add", "early", "--hub", "lab"]).exits(0);
+    assert_eq!(add(&env, "lab", &[])["clients"], json!(["early"]));
+    run(&env, &["remove", "lab"]).exits(0);
+    assert_eq!(run(&env, &["remove", "lab"]).exits(4)["error"]["code"], "not_found");
 }
 
 #[test]

@@ -157,9 +157,11 @@ impl Agent<'_> {
         let first = answered.as_ref().ok().and_then(first_text).map(str::to_owned);
         let part =
             answered.and_then(|answer| self.said_by(call.tool.as_str(), &answer, calling)).map_err(|mut failure| {
-                // An error of the protocol has the server's words, too.
                 failure.message.truncate(failure.message.floor_char_boundary(MOST_FAILURE));
-                self.hear_tool(name, &Json::from(failure.message.as_str()));
+                // Of the failures of a call these may quote the server; the others are memdir's own words.
+                if matches!(failure.code, Code::Unavailable | Code::InvalidAction | Code::ToolFailed) {
+                    self.hear_tool(name, &Json::from(failure.message.as_str()));
+                }
                 failure
             });
         let code = part.as_ref().err().map(|failure| failure.code);

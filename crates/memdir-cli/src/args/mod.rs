@@ -363,8 +363,11 @@ pub(super) enum OwnCommand {
     /// Measure how well search and models do
     #[command(subcommand)]
     Eval(eval::args::Eval),
-    /// List the settings that hold, or give one another value
+    /// List the settings that hold, show one, or give one another value
+    #[command(args_conflicts_with_subcommands = true)]
     Config {
+        /// Show this setting alone, such as permission.mcp, or those of a section, such as permission
+        key: Option<String>,
         #[command(subcommand)]
         command: Option<ConfigCommand>,
     },

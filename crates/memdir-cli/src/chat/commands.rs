@@ -253,7 +253,7 @@ fn decide(chat: &mut Chat<'_>, reviewed: &Reviewed) -> Result<bool, ChangeError>
             Some(Word::Always) if !chat.talker.allow(reviewed) => {}
             Some(Word::Yes | Word::Always) => {
                 let done = chat.engine.approve(id, Consent::Shown(reviewed.waiting.digest), &chat.person())?;
-                chat.talker.screen.tell(done.receipt.as_deref().unwrap_or("nothing had to change"));
+                chat.talker.screen.tell(&done.receipt_for_owner());
                 return Ok(true);
             }
             Some(Word::No) => {

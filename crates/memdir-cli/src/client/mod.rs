@@ -1,5 +1,6 @@
 //! `memdir client`: which programs may ask for the memory, and what each may see and do.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -33,6 +34,7 @@ use memdir_engine as engine;
 use memdir_mcp::ToolGrant;
 use memdir_plan::count;
 use memdir_policy::{Grant, GrantError};
+use memdir_tools::{ServerName, ToolName};
 use token::Token;
 
 /// How long a name may be.
@@ -331,6 +333,43 @@ impl<'a> Shown<'a> {
 
 #[cfg(test)]
 mod tests;
+
+/// Takes a server of tools, and each tool of it, out of what clients of any memory were granted; gives the names of those clients.
+///
+/// # Errors
+///
+/// `config` where the register cannot be read or written.
+pub(super) fn ungrant(sources: &Sources, server: &ServerName) -> Result<Vec<String>, Failure> {
+    let clients = Clients::of(sources)?;
+    if reached(&clients.read()?.0, server).is_empty() {
+        return Ok(Vec::new());
+    }
+    clients.change(|all| {
+        let names = reached(all, server);
+        all.iter_mut().for_each(|entry| entry.hub.retain(|name| !is_of(name, server)));
+        Ok(names)
+    })
+}
+
+/// The names of the clients of any memory that were granted a server of tools, or a tool of it.
+///
+/// # Errors
+///
+/// `config` where the register cannot be read.
+pub(super) fn granted(sources: &Sources, server: &ServerName) -> Result<Vec<String>, Failure> {
+    Ok(reached(&Clients::of(sources)?.read()?.0, server))
+}
+
+fn reached(all: &[Entry], server: &ServerName) -> Vec<String> {
+    let reaches = |entry: &&Entry| entry.hub.iter().any(|name| is_of(name, server));
+    let names: BTreeSet<String> = all.iter().filter(reaches).map(|entry| entry.name.clone()).collect();
+    names.into_iter().collect()
+}
+
+/// Whether a grant names this server, or a tool of it.
+fn is_of(name: &str, server: &ServerName) -> bool {
+    name == server.as_str() || ToolName::server_in(name).as_ref() == Some(server)
+}
 
 /// The names of the clients of a memory.
 pub(super) fn names(sources: &Sources, root: &std::path::Path) -> Result<Vec<String>, Failure> {

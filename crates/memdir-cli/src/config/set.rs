@@ -32,6 +32,14 @@ impl Sources {
         Ok(self.environment.contains_key(&variable).then_some(variable))
     }
 
+    /// There is no setting of this name; the hint names the nearest.
+    pub(crate) fn no_setting(asked: &str) -> Failure {
+        let names: Vec<String> = keys().map(|(section, key)| name(section, key)).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let shown = memdir_core::catalog::shorten(asked);
+        Failure { code: Code::Usage, ..suggest(format!("there is no setting `{shown}`"), asked, &names) }
+    }
+
     /// Whether all settings can still be read where a key has this value, whatever the environment says.
     fn check_value(&self, root: &Path, (section, key): (&str, &str), value: &toml::Value) -> Result<(), Failure> {
         let mut only = Values::new();
@@ -49,14 +57,13 @@ impl Sources {
 
 /// A key and its section.
 fn known(asked: &str) -> Result<(&'static str, &'static str), Failure> {
-    let name = |section: &str, key: &str| if section.is_empty() { key.to_owned() } else { format!("{section}.{key}") };
-    if let Some(found) = keys().find(|(section, key)| name(section, key) == asked) {
-        return Ok(found);
-    }
-    let names: Vec<String> = keys().map(|(section, key)| name(section, key)).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let shown = memdir_core::catalog::shorten(asked);
-    Err(Failure { code: Code::Usage, ..suggest(format!("there is no setting `{shown}`"), asked, &names) })
+    let found = keys().find(|(section, key)| name(section, key) == asked);
+    found.ok_or_else(|| Sources::no_setting(asked))
+}
+
+/// How a setting is named on the command line.
+fn name(section: &str, key: &str) -> String {
+    if section.is_empty() { key.to_owned() } else { format!("{section}.{key}") }
 }
 
 /// Puts the value in its place; what stands around it stays.

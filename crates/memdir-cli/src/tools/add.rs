@@ -9,6 +9,8 @@ use super::args::AddServer;
 use super::registry::Registry;
 use super::shown::starts;
 use crate::args::Global;
+use crate::client;
+use crate::config::Sources;
 use crate::exit::{Stop, code, usage};
 use crate::output::say;
 use memdir_core::catalog;
@@ -34,7 +36,9 @@ pub(super) fn run(global: &Global, registry: &Registry, options: &AddServer) -> 
         Ok(())
     })?;
     let settled = settle(global, registry, &registry.hub()?, &server.name, asking)?;
-    global.answer(&json!({"server": settled, "transport": server.transport}), |_| {
+    // Where the clients cannot be read, none of them can connect either.
+    let clients = client::granted(&Sources::read()?, &server.name).unwrap_or_default();
+    global.answer(&json!({"server": settled, "transport": server.transport, "clients": clients}), |_| {
         let name = &server.name;
         if settled.problem.is_some() {
             say(format!(
@@ -43,6 +47,9 @@ pub(super) fn run(global: &Global, registry: &Registry, options: &AddServer) -> 
         } else if settled.approved {
             say(format!("`{name}` is added: {}", starts(&server.transport)))?;
             say("each call is asked about; `memdir tools allow` lets tools be called without asking")?;
+        }
+        for client in &clients {
+            say(format!("note: client `{client}` was granted tools of `{name}` before: `memdir client list`"))?;
         }
         Ok(())
     })?;

@@ -152,7 +152,8 @@ fn agrees(global: &Global, settled: &Settled, is_new: bool, asking: Asking) -> R
     if asking == Asking::Nobody {
         let message = format!("there is no terminal to ask on, so nothing of `{name}` is approved");
         let failure = usage(message, "look at what it offers, then send `--yes`");
-        let diff = (!settled.diff.is_empty()).then(|| settled.diff.clone());
+        let diff = if global.json { settled.diff.clone() } else { term::escape(&settled.diff).into_owned() };
+        let diff = Some(diff).filter(|diff| !diff.is_empty());
         return Err(ChangeError { failure, diff }.into());
     }
     if !global.json {
@@ -162,7 +163,7 @@ fn agrees(global: &Global, settled: &Settled, is_new: bool, asking: Asking) -> R
             stderr.line("what is approved is all of their definitions:")?;
             settled.tools.iter().try_for_each(|tool| tool.show_whole(&mut stderr))?;
         } else {
-            writeln!(stderr, "{}", term::diff(&settled.diff, &stderr))?;
+            writeln!(stderr, "{}", term::escaped_diff(&settled.diff, &stderr))?;
         }
     }
     match asking {

@@ -96,7 +96,7 @@ fn examine(hub: &Hub, name: &ServerName, stop: &CancellationToken) -> Looked {
             let protocol = Some(protocol);
             Looked { ok: true, protocol, tools, bytes: list_bytes, left_out, first_answer_ms, ..looked }
         }
-        Err(error) => Looked { problem: Some(in_words(error)), stderr: hub.log_lines(name, LINES), ..looked },
+        Err(error) => Looked { problem: Some(in_words(error)), stderr: hub.last_lines(name, LINES), ..looked },
     }
 }
 

@@ -6,13 +6,16 @@ use super::args::{CacheResults, Keep, Names};
 use super::login::runtime;
 use super::registry::{Registry, unknown};
 use crate::args::Global;
+use crate::client;
+use crate::config::Sources;
 use crate::exit::{Stop, usage};
 use crate::output::say;
 use memdir_core::catalog;
 use memdir_core::report::{Code, Failure};
 use memdir_tools::{Permission, Server, ServerName, ToolName, ToolRule};
 
-/// Removes a server, then what is kept of it. After a crash between the two, the same command removes the rest.
+/// Removes a server, then what is kept of it and what clients were granted of it: another server of that name inherits nothing. After
+/// a crash in between, the same command removes the rest.
 pub(super) fn remove(global: &Global, registry: &Registry, name: &ServerName) -> Result<u8, Stop> {
     let known = registry.read()?;
     let was_there = known.iter().any(|server| server.name == *name);
@@ -23,11 +26,13 @@ pub(super) fn remove(global: &Global, registry: &Registry, name: &ServerName) ->
         })?;
     }
     let had_more = runtime()?.block_on(memdir_hub::forget(name, &registry.places()))?;
-    if !was_there && !had_more {
+    let clients = client::ungrant(&Sources::read()?, name)?;
+    if !was_there && !had_more && clients.is_empty() {
         return Err(unknown(name.as_str(), &known).into());
     }
-    global.answer(&json!({ "removed": name }), |_| {
-        Ok(say(format!("`{name}` is removed; running programs can no longer call its tools"))?)
+    global.answer(&json!({"removed": name, "clients": clients}), |_| {
+        say(format!("`{name}` is removed; running programs can no longer call its tools"))?;
+        Ok(clients.iter().try_for_each(|client| say(format!("it is taken out of the grant of client `{client}`")))?)
     })
 }
 

@@ -138,11 +138,12 @@ struct Running {
     output: BufReader<ChildStdout>,
     line: Vec<u8>,
     /// A long message that is read on another thread.
-    reading: Option<JoinHandle<Option<ServerJsonRpcMessage>>>,
+    reading: Option<JoinHandle<Result<ServerJsonRpcMessage, String>>>,
     input: Input,
     /// Held by each message that is not written yet.
     waiting: Arc<()>,
     wire: Arc<Wire>,
+    log: ServerLog,
     /// How the program ended, once it has.
     exit: Exit,
     /// Has the program ended.
@@ -171,6 +172,7 @@ impl Running {
             input,
             waiting: Arc::default(),
             wire,
+            log: log.clone(),
             exit,
             closing,
         })
@@ -243,22 +245,22 @@ impl rmcp::transport::Transport<RoleClient> for Running {
         loop {
             // It is kept here, since whoever waits for a message may stop and ask again.
             if let Some(reading) = &mut self.reading {
-                let message = reading.await;
+                let read = reading.await;
                 self.reading = None;
-                if let Ok(Some(message)) = message {
+                if let Ok(Ok(message)) = read {
                     return Some(message);
                 }
             }
             match self.read_line().await {
                 Ok(()) => {
                     let (line, wire) = (std::mem::take(&mut self.line), self.wire.clone());
-                    let is_long = line.len() > LONG;
-                    // A line that is no JSON is for nobody: programs greet people here.
-                    let read = move || wire.receives(serde_json::from_slice(&line).ok()?);
-                    if is_long {
-                        self.reading = Some(tokio::task::spawn_blocking(read));
-                    } else if let Some(message) = read() {
-                        return Some(message);
+                    if line.len() > LONG {
+                        self.reading = Some(tokio::task::spawn_blocking(move || wire.reads(&line)));
+                        continue;
+                    }
+                    match wire.reads(&line) {
+                        Ok(message) => return Some(message),
+                        Err(other) => self.log.add_output(&other).await,
                     }
                 }
                 Err(end) => {

@@ -1,6 +1,6 @@
 //! Servers that mean harm, and a registry that cannot be trusted.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use memdir_core::report::{Code, Failure};
 use memdir_tools::{CallError, ServerHealth, ServerName, ToolName, Toolbox};
@@ -50,6 +50,34 @@ fn the_last_words_of_a_server_are_for_the_person_alone() {
         let ServerHealth::Failed { problem } = health() else { panic!("{:?}", health()) };
         assert_eq!(problem, format!("it exited with {status}; its last words were {words}"));
     }
+}
+
+#[test]
+fn what_is_no_answer_is_an_error_at_once_and_what_is_beside_answers_is_passed_over() {
+    let fixture = Fixture::new([script("one").env("SCRIPTED_NAMES", "line")]);
+    for line in [r#"{"jsonrpc":"2.0","id":ID}"#, r#"{"jsonrpc":"2.0","id":ID,"result":{"score":NaN}}"#] {
+        let began = Instant::now();
+        let error = fixture.call("one__line", json!({"text": line})).unwrap_err();
+        assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+        let CallError::Protocol { code: -32700, message, .. } = error else { panic!("{error:?}") };
+        assert!(message.contains(r#""jsonrpc":"2.0""#), "{message}");
+    }
+    let beside = json!({"text": "listening on \u{1b}port 80", "answers": true});
+    assert_eq!(text(&fixture.call("one__line", beside).unwrap()), "answered");
+    let one = ServerName::parse("one").unwrap();
+    let logged = "(standard output) listening on \\u{1b}port 80";
+    assert!(fixture.hub().log_lines(&one, 9).iter().any(|line| line == logged));
+}
+
+#[test]
+fn the_last_lines_are_of_the_last_start_alone() {
+    let fixture = Fixture::new([script("one").env("SCRIPTED_DIE_AT_START", 7)]);
+    let one = ServerName::parse("one").unwrap();
+    for _ in 0..2 {
+        fixture.hub().connect_now(&one, &CancellationToken::new()).unwrap_err();
+        assert_eq!(fixture.hub().last_lines(&one, 9), ["this server dies at start"]);
+    }
+    assert!(fixture.hub().log_lines(&one, 9).len() >= 2, "earlier runs stay in the log");
 }
 
 #[test]

@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use super::ask::Waiting;
 use super::server_info::WithServerInfo;
 use super::service::{self, Service};
-use super::{Client, tools, verbatim};
+use super::{Client, tool_words, tools, verbatim};
 use memdir_core::action::Access;
 use memdir_core::catalog::Row;
 use memdir_core::digest::Digest;
@@ -182,8 +182,8 @@ pub(super) async fn call(
         }
     };
     let answered = match wanted {
-        MetaCall::Find { query, limit } => Ok(found(&tools, client, &query, limit)),
-        MetaCall::Describe(name) => described(&tools, client, &name),
+        MetaCall::Find { query, limit } => Ok(found(service, &tools, client, &query, limit)),
+        MetaCall::Describe(name) => described(service, &tools, client, &name),
         MetaCall::More(cursor) => more(service, client, &tools, &cursor),
         MetaCall::Call { name, arguments } => match begin(service, client, hub, &name, arguments, context) {
             Ok(call) => return run::go_on(service, client, call, request, context).await,
@@ -332,10 +332,17 @@ fn part_of(part: &Part) -> CallToolResult {
 }
 
 /// The tools that do what is asked for.
-fn found(tools: &[Tool], client: &Client, query: &str, limit: usize) -> CallToolResult {
+fn found(service: &Service, tools: &[Tool], client: &Client, query: &str, limit: usize) -> CallToolResult {
     let listed = tools.iter().filter(|tool| is_listed(client, tool));
-    let found: Vec<Value> = find(listed, query, limit).into_iter().map(Tool::listed).collect();
+    let found: Vec<Value> =
+        find(listed, query, limit).into_iter().map(|tool| heard(service, client, tool, tool.listed())).collect();
     CallToolResult::structured(json!({"tools": found}))
+}
+
+/// What a server says of a tool, noted as its words before the client reads it.
+fn heard(service: &Service, client: &Client, tool: &Tool, told: Value) -> Value {
+    tool_words::add_said(&service.server.tool_words.of(service, client), &tool.name, &memdir_tools::texts(&told));
+    told
 }
 
 /// There is no tool of this name for the client; one that it is not shown is not named to it either.
@@ -344,13 +351,13 @@ fn unknown(client: &Client, tools: &[Tool], name: &str) -> Failure {
 }
 
 /// What a tool takes.
-fn described(tools: &[Tool], client: &Client, name: &str) -> Result<CallToolResult, Failure> {
+fn described(service: &Service, tools: &[Tool], client: &Client, name: &str) -> Result<CallToolResult, Failure> {
     let tool = tools.iter().find(|tool| tool.name.as_str() == name && is_granted(client, tool));
     let tool = tool.ok_or_else(|| unknown(client, tools, name))?;
     let switched = Switched { servers: BTreeSet::from([tool.server.clone()]), allowed: BTreeSet::new() };
     match Verdict::of(tool, &switched) {
         // A model reads nothing that the person has not approved.
         Verdict::Refuse(failure) => Err(failure),
-        Verdict::Allow | Verdict::Ask => Ok(CallToolResult::structured(tool.described())),
+        Verdict::Allow | Verdict::Ask => Ok(CallToolResult::structured(heard(service, client, tool, tool.described()))),
     }
 }

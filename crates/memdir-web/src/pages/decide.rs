@@ -72,8 +72,7 @@ fn answer(site: &Site, id: u64, sent: &Sent) -> Result<Notice, ChangeError> {
     let mut notice = match sent.answer {
         Answer::Yes | Answer::Always => {
             let done = approve(site, id, sent)?;
-            let receipt = done.receipt.unwrap_or_else(|| "nothing had to change".to_owned());
-            Notice::of(Some(format!("proposal {id} is approved: {receipt}")), done.batch)
+            Notice::of(Some(format!("proposal {id} is approved: {}", done.receipt_for_owner())), done.batch)
         }
         Answer::No | Answer::Never => {
             is_as_shown(site, id, sent)?;
