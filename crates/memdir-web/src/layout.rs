@@ -148,17 +148,47 @@ pub(crate) fn problem(failure: &Failure) -> Markup {
     }
 }
 
-/// A unified diff, each line with its sign.
+/// A table, which scrolls where it is too narrow for it; the keyboard can do that too.
+pub(crate) fn wide(name: &str, table: &Markup) -> Markup {
+    html! { div .wide role="group" tabindex="0" aria-label=(name) { (table) } }
+}
+
+/// A unified diff, each line with its sign. What names the files is no change, and has no colour of one.
 pub(crate) fn diff(diff: &str) -> Markup {
-    let class = |line: &str| match line.as_bytes().first() {
-        Some(b'+') => Some("added"),
-        Some(b'-') => Some("removed"),
-        Some(b'@') => Some("place"),
-        _ => None,
+    // So many lines of the hunk are still to come, before and after.
+    let (mut before, mut after) = (0_usize, 0_usize);
+    let mut class = |line: &str| {
+        let is_head = before == 0 && after == 0;
+        match line.as_bytes().first() {
+            Some(b'@') if is_head => {
+                (before, after) = (hunk_lines(line, '-'), hunk_lines(line, '+'));
+                Some("place")
+            }
+            Some(b'+' | b'-') if is_head => Some("place"),
+            Some(b'+') => {
+                after = after.saturating_sub(1);
+                Some("added")
+            }
+            Some(b'-') => {
+                before = before.saturating_sub(1);
+                Some("removed")
+            }
+            Some(b'\\') => None,
+            _ => {
+                (before, after) = (before.saturating_sub(1), after.saturating_sub(1));
+                None
+            }
+        }
     };
     html! {
         pre .diff { code tabindex="0" { @for line in diff.lines() { span class=[class(line)] { (seen(line)) "\n" } } } }
     }
+}
+
+/// How many lines of a side a hunk has: `@@ -4,3 +4,5 @@`.
+fn hunk_lines(place: &str, side: char) -> usize {
+    let range = place.split([' ', '\n']).find_map(|word| word.strip_prefix(side)).unwrap_or_default();
+    range.split_once(',').map_or(1, |(_, lines)| lines.parse().unwrap_or(1))
 }
 
 /// The difference between two texts as a unified diff, as much of it as fits into so many bytes.
