@@ -41,6 +41,7 @@ impl Surroundings {
 
     /// Adds the notes that are linked to one of the near ones.
     fn add_far(&mut self, note: &MemoryPath, from: &MemoryPath, others: Vec<MemoryPath>, most: usize) {
+        self.is_cut |= others.len() >= most;
         for other in others {
             let is_known = other == *note || self.near.contains(&other) || self.far.contains(&other);
             if !is_known && self.near.len() + self.far.len() >= most {
@@ -69,7 +70,7 @@ impl Engine {
         let mut found = None;
         let is_answered = self.consult(&[], Effort::Fill, false, &mut |source| {
             // It may be asked once more, where the index was brought up to date meanwhile.
-            found = gather(note, most, &mut |path| Ok(source.linked(path)?.map(Web::new)))?;
+            found = gather(note, most, &mut |path, most| Ok(source.linked(path, most)?.map(Web::new)))?;
             Ok(())
         });
         if let Some(found) = found.filter(|_| is_answered == Ok(true)) {
@@ -81,18 +82,19 @@ impl Engine {
     }
 }
 
-/// Asks for the files around a note, and around those near it.
+/// Asks for the files around a note, and around those near it: of these no more than could be told of, for one that everything links to
+/// has thousands.
 fn gather(
     note: &MemoryPath,
     most: usize,
-    around: &mut dyn FnMut(&MemoryPath) -> Result<Option<Web>, TreeError>,
+    around: &mut dyn FnMut(&MemoryPath, usize) -> Result<Option<Web>, TreeError>,
 ) -> Result<Option<Surroundings>, TreeError> {
-    let Some(web) = around(note)? else { return Ok(None) };
+    let Some(web) = around(note, usize::MAX)? else { return Ok(None) };
     let mut found = Surroundings::near(note, &web, most);
     // Where no more are wanted, none is asked for.
     let asked = if found.near.len() < most { found.near.clone() } else { Vec::new() };
     for near in asked {
-        let Some(web) = around(&near)? else { return Ok(None) };
+        let Some(web) = around(&near, 2 * most)? else { return Ok(None) };
         found.add_far(note, &near, others(&near, &web.links_of(&near).links, &web.links_to(&near).links), most);
     }
     Ok(Some(found))

@@ -8,6 +8,7 @@ use memdir_core::report::{Code, Failure};
 use memdir_core::text::escape_unseen;
 
 use crate::assets::Assets;
+use crate::diff_lines::DiffLines;
 use crate::door::{Notice, TOKEN, Visitor};
 use crate::refusal::Refusal;
 use crate::site::Site;
@@ -153,42 +154,12 @@ pub(crate) fn wide(name: &str, table: &Markup) -> Markup {
     html! { div .wide role="group" tabindex="0" aria-label=(name) { (table) } }
 }
 
-/// A unified diff, each line with its sign. What names the files is no change, and has no colour of one.
+/// A unified diff, each line with its sign.
 pub(crate) fn diff(diff: &str) -> Markup {
-    // So many lines of the hunk are still to come, before and after.
-    let (mut before, mut after) = (0_usize, 0_usize);
-    let mut class = |line: &str| {
-        let is_head = before == 0 && after == 0;
-        match line.as_bytes().first() {
-            Some(b'@') if is_head => {
-                (before, after) = (hunk_lines(line, '-'), hunk_lines(line, '+'));
-                Some("place")
-            }
-            Some(b'+' | b'-') if is_head => Some("place"),
-            Some(b'+') => {
-                after = after.saturating_sub(1);
-                Some("added")
-            }
-            Some(b'-') => {
-                before = before.saturating_sub(1);
-                Some("removed")
-            }
-            Some(b'\\') => None,
-            _ => {
-                (before, after) = (before.saturating_sub(1), after.saturating_sub(1));
-                None
-            }
-        }
-    };
+    let mut lines = DiffLines::default();
     html! {
-        pre .diff { code tabindex="0" { @for line in diff.lines() { span class=[class(line)] { (seen(line)) "\n" } } } }
+        pre .diff { code tabindex="0" { @for line in diff.lines() { span class=[lines.class(line)] { (seen(line)) "\n" } } } }
     }
-}
-
-/// How many lines of a side a hunk has: `@@ -4,3 +4,5 @@`.
-fn hunk_lines(place: &str, side: char) -> usize {
-    let range = place.split([' ', '\n']).find_map(|word| word.strip_prefix(side)).unwrap_or_default();
-    range.split_once(',').map_or(1, |(_, lines)| lines.parse().unwrap_or(1))
 }
 
 /// The difference between two texts as a unified diff, as much of it as fits into so many bytes.

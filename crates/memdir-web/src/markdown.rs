@@ -171,8 +171,8 @@ struct Writer<'n> {
     within: Range<usize>,
     /// How the links and pictures that are open end.
     open: Vec<&'static str>,
-    /// The footnotes that are referred to or defined, in the order of their numbers from 1.
-    footnotes: Vec<CowStr<'n>>,
+    /// The numbers of the footnotes, from 1, in the order in which they come.
+    footnotes: HashMap<CowStr<'n>, usize>,
     /// The anchors of the footnotes that have their place.
     placed: HashSet<String>,
     events: Vec<Event<'n>>,
@@ -197,7 +197,7 @@ impl<'n> Writer<'n> {
             anchors,
             within: 0..0,
             open: Vec::new(),
-            footnotes: Vec::new(),
+            footnotes: HashMap::new(),
             placed: HashSet::new(),
             events: Vec::new(),
         }
@@ -309,12 +309,9 @@ impl<'n> Writer<'n> {
     /// The number of a footnote, and its place in the page.
     fn numbered(&mut self, label: CowStr<'n>) -> (usize, String) {
         let place = format!("f-{}", anchor(&label));
-        let known = self.footnotes.iter().position(|known| *known == label);
-        let number = known.unwrap_or_else(|| {
-            self.footnotes.push(label);
-            self.footnotes.len() - 1
-        });
-        (number + 1, place)
+        let next = self.footnotes.len() + 1;
+        let number = *self.footnotes.entry(label).or_insert(next);
+        (number, place)
     }
 
     fn reference(&mut self, label: CowStr<'n>) -> Event<'n> {

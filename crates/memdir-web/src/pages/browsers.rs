@@ -18,7 +18,7 @@ use crate::who::when;
 pub(super) fn list(site: &Site, visitor: &Visitor) -> Markup {
     let now = site.engine().now();
     html! {
-        h2 #browsers-title { "Browsers that are in" }
+        h2 #browsers-title { "Open sessions" }
         ul #browsers .entries aria-labelledby="browsers-title" {
             @for browser in site.door.browsers() {
                 li .browser {

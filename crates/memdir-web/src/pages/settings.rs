@@ -57,8 +57,10 @@ pub(crate) async fn show(State(site): State<Arc<Site>>, visitor: Visitor) -> Res
                         div {
                             dt { (setting.key) }
                             dd {
-                                @match &setting.value { Some(value) => code { (layout::shortened(value, LETTERS)) }, None => span .quiet { "not set" } }
-                                " " small { (setting.source) }
+                                @match &setting.value {
+                                    Some(value) => { code { (layout::shortened(value, LETTERS)) } " " small { (setting.source) } },
+                                    None => span .quiet { "not set" },
+                                }
                             }
                             dd .quiet {
                                 @if !section.is_empty() { code { "[" (section) "] " (setting.key) " = …" } } @else { code { (setting.key) " = …" } }

@@ -143,27 +143,3 @@ fn a_line_is_read_without_the_marks_of_markdown() {
         assert_eq!(crate::markdown::as_read(line), read, "{line:?}");
     }
 }
-
-#[test]
-fn the_names_of_a_diff_have_no_colour_and_its_lines_have() {
-    let steps =
-        "--- a/x.md\n+++ b/x.md\n@@ -1,3 +1,3 @@\n a\n--- b\n+++ d\n c\n--- a/y.md\n+++ /dev/null\n@@ -1 +0,0 @@\n-e\n";
-    let shown = crate::layout::diff(steps).into_string();
-    let class = |line: &str| {
-        let (start, _) = shown.split_once(&format!(">{line}\n<")).unwrap_or_else(|| panic!("{line}: {shown}"));
-        start.rsplit('<').next().unwrap().to_owned()
-    };
-    for (line, expected) in [
-        ("--- a/x.md", "span class=\"place\""),
-        ("+++ b/x.md", "span class=\"place\""),
-        ("@@ -1,3 +1,3 @@", "span class=\"place\""),
-        ("--- b", "span class=\"removed\""),
-        ("+++ d", "span class=\"added\""),
-        ("--- a/y.md", "span class=\"place\""),
-        ("+++ /dev/null", "span class=\"place\""),
-        ("-e", "span class=\"removed\""),
-        (" c", "span"),
-    ] {
-        assert_eq!(class(line), expected, "{line}");
-    }
-}
