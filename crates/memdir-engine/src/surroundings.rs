@@ -28,13 +28,12 @@ pub struct Surroundings {
 impl Surroundings {
     /// What is one link away.
     fn near(note: &MemoryPath, web: &Web, most: usize) -> Self {
-        let (mut links, backlinks) = (web.links_of(note).links, web.links_to(note).links);
+        let (mut links, backlinks) = (web.written_in(note), web.leading_to(note));
         for link in &mut links {
             link.nearest = None;
         }
-        let mut near = others(note, &links, &backlinks);
+        let near = others(note, &links, &backlinks, most);
         let is_cut = near.len() >= most;
-        near.truncate(most);
         let pairs = near.iter().map(|near| pair(note, near)).collect();
         Self { links, backlinks, near, far: Vec::new(), pairs, is_cut }
     }
@@ -70,7 +69,7 @@ impl Engine {
         let mut found = None;
         let is_answered = self.consult(&[], Effort::Fill, false, &mut |source| {
             // It may be asked once more, where the index was brought up to date meanwhile.
-            found = gather(note, most, &mut |path, most| Ok(source.linked(path, most)?.map(Web::new)))?;
+            found = gather(note, most, |path, most| Ok(source.linked(path, most)?.map(Web::new)))?;
             Ok(())
         });
         if let Some(found) = found.filter(|_| is_answered == Ok(true)) {
@@ -87,24 +86,32 @@ impl Engine {
 fn gather(
     note: &MemoryPath,
     most: usize,
-    around: &mut dyn FnMut(&MemoryPath, usize) -> Result<Option<Web>, TreeError>,
+    mut around: impl FnMut(&MemoryPath, usize) -> Result<Option<Web>, TreeError>,
 ) -> Result<Option<Surroundings>, TreeError> {
     let Some(web) = around(note, usize::MAX)? else { return Ok(None) };
     let mut found = Surroundings::near(note, &web, most);
     // Where no more are wanted, none is asked for.
     let asked = if found.near.len() < most { found.near.clone() } else { Vec::new() };
     for near in asked {
-        let Some(web) = around(&near, 2 * most)? else { return Ok(None) };
-        found.add_far(note, &near, others(&near, &web.links_of(&near).links, &web.links_to(&near).links), most);
+        let Some(web) = around(&near, most.saturating_mul(2))? else { return Ok(None) };
+        found.add_far(
+            note,
+            &near,
+            others(&near, &web.written_in(&near), &web.leading_to(&near), most.saturating_mul(2)),
+            most,
+        );
     }
     Ok(Some(found))
 }
 
-/// The notes to which a note is linked, whichever way: first those that it names, in their order.
-fn others(note: &MemoryPath, links: &[LinkEntry], backlinks: &[LinkEntry]) -> Vec<MemoryPath> {
+/// At most `most` notes to which a note is linked, whichever way: first those that it names, in their order.
+fn others(note: &MemoryPath, links: &[LinkEntry], backlinks: &[LinkEntry], most: usize) -> Vec<MemoryPath> {
     let mut others = Vec::new();
     let named = links.iter().filter_map(|link| link.resolved.as_ref());
     for other in named.chain(backlinks.iter().map(|link| &link.source)) {
+        if others.len() >= most {
+            break;
+        }
         if other != note && other.is_note() && !others.contains(other) {
             others.push(other.clone());
         }
