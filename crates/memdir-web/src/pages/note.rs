@@ -48,8 +48,11 @@ pub(crate) async fn show(request: NoteRequest, Query(asked): Query<Asked>) -> Re
             if site.engine().is_folder(path) {
                 return notes::below(site, Some(path), asked.after.as_deref());
             }
-            if picture::is_one(path) {
-                return picture::page(site, path);
+            // What only is called as a picture is shown as what it is.
+            match picture::is_one(path).then(|| picture::page(site, path)) {
+                Some(Err(failure)) if failure.code == Code::UnsupportedFile => {}
+                Some(shown) => return shown,
+                None => {}
             }
             page(site, visitor, path, asked.part.unwrap_or(1))
         })

@@ -66,9 +66,8 @@ fn read(site: &Site, path: &str) -> Result<(&'static str, Vec<u8>), Failure> {
     Ok((kind(&bytes).ok_or_else(none)?, bytes))
 }
 
-/// The page of a picture.
+/// The page of a picture; `unsupported_file` for a file that is none.
 pub(super) fn page(site: &Site, path: &MemoryPath) -> Result<Page, Failure> {
-    // What only is called so is told of, and not shown.
     read(site, path.as_str())?;
     let around = site.engine().surroundings(path, 0)?;
     let main = html! {

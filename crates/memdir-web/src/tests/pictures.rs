@@ -103,7 +103,10 @@ async fn what_is_no_picture_of_the_memory_is_not_handed_out() {
     let foreign = [("cookie", &*env.cookie), ("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "no-cors")];
     let foreign = env.send(request(Method::GET, "/pictures/pictures/boat.gif", &foreign, "")).await;
     assert_eq!(foreign.status, 403, "a page elsewhere cannot learn whether it is there");
-    assert_eq!(env.get("/notes/pictures/false.png").await.status, 400, "it has no page either");
+    let text = env.get("/notes/pictures/false.png").await;
+    assert!(text.status == 200 && !text.body.contains("<img") && text.body.contains("&lt;script&gt;"), "it is a text");
+    assert_eq!(env.get("/notes/pictures/empty.webp").await.status, 200, "so is this");
+    assert_eq!(env.get("/notes/pictures/nothing.gif").await.status, 404);
 }
 
 #[tokio::test]
