@@ -24,7 +24,7 @@ use crate::site::{Site, Then};
 
 /// So many notes are told of that are one and two links away.
 const MOST_AROUND: usize = 60;
-/// Of so many facts it is told where they come from.
+/// So many facts stand beside the text, each with where it comes from.
 const MOST_FACTS: usize = 200;
 /// How many bytes of the page each list beside the text may have.
 const LIST_BYTES: usize = 9 * 1024;
@@ -215,7 +215,7 @@ fn parts(path: &MemoryPath, part: usize, parts: usize) -> Markup {
 
 fn facts_list(id: &str, title: &str, facts: &[Fact], known: &HashMap<usize, &FoundFact>, links: &Links) -> Markup {
     let (shown, left) = layout::fitting(
-        facts.iter().map(|fact| {
+        facts.iter().take(MOST_FACTS).map(|fact| {
             html! {
                 dt { (layout::shortened(&fact.key, MOST_LETTERS)) }
                 dd {
@@ -234,7 +234,7 @@ fn facts_list(id: &str, title: &str, facts: &[Fact], known: &HashMap<usize, &Fou
             section id=(id) {
                 h2 { (title) }
                 dl .properties { (shown) }
-                (more(left))
+                (more(left + facts.len().saturating_sub(MOST_FACTS)))
             }
         }
     }
