@@ -179,10 +179,7 @@ fn words_stay_whole_on_a_phone_and_a_picture_of_the_memory_is_shown() {
     let drawn = "return [...document.querySelectorAll('#note img')].map((picture) => picture.naturalWidth)";
     assert_eq!(browser.run(drawn, json!([])), json!([1]), "of two pictures one is of the memory");
     browser.click_on("sup a", "1");
-    assert_eq!(
-        browser.run("return document.querySelector(':target').innerText.trim()", json!([])),
-        "1\nSays the broker."
-    );
+    assert!(browser.text(":target").contains("Says the broker."), "{}", browser.address());
     let network = browser.close();
     assert!(network.contains(&served.host) && !network.contains("pwned.invalid"), "a foreign name was looked up");
 }
