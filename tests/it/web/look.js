@@ -10,7 +10,7 @@ const ids = new Set();
 for (const element of document.querySelectorAll("*")) {
   const name = element.localName.toLowerCase();
   // A picture of the memory is loaded from our own server; what is wrong with it is not shown.
-  const isPicture = name === "img" && element.getAttribute("src").startsWith("/pictures/");
+  const isPicture = name === "img" && element.getAttribute("src")?.startsWith("/pictures/");
   if (active.has(name) && !isPicture) tell("an active element", element);
   if (name === "script" && new URL(element.src || "about:blank", location).origin !== location.origin) tell("a script", element);
   if (name === "link" && !(element.rel === "icon" || (element.rel === "stylesheet" && element.sheet))) tell("a link element", element);
