@@ -78,6 +78,17 @@ impl Engine {
         image.content.text().map(str::to_owned)
     }
 
+    /// The bytes of a file that is no note, such as a picture, of at most `most_bytes`, for the person to look at. The audit is about
+    /// notes, and does not tell of it.
+    ///
+    /// # Errors
+    ///
+    /// `not_found`, `is_a_directory`, `outside_memory`, `too_large`, `io`.
+    pub fn attachment(&self, path: &MemoryPath, most_bytes: u64) -> Result<Vec<u8>, Failure> {
+        let path = self.vault.resolve(path).map_err(plan::failure)?;
+        self.vault.read_bytes(&path, most_bytes).map(|(bytes, _)| bytes).map_err(plan::failure)
+    }
+
     /// Whether answering a text takes a moment at most: one call that reads a small note, which is there and which the caller may
     /// know of. What is not there is looked for among all names, and what was once is made from the history.
     #[must_use]

@@ -28,19 +28,19 @@ pub struct Surroundings {
 impl Surroundings {
     /// What is one link away.
     fn near(note: &MemoryPath, web: &Web, most: usize) -> Self {
-        let (mut links, backlinks) = (web.links_of(note).links, web.links_to(note).links);
+        let (mut links, backlinks) = (web.written_in(note), web.leading_to(note));
         for link in &mut links {
             link.nearest = None;
         }
-        let mut near = others(note, &links, &backlinks);
+        let near = others(note, &links, &backlinks, most);
         let is_cut = near.len() >= most;
-        near.truncate(most);
         let pairs = near.iter().map(|near| pair(note, near)).collect();
         Self { links, backlinks, near, far: Vec::new(), pairs, is_cut }
     }
 
     /// Adds the notes that are linked to one of the near ones.
     fn add_far(&mut self, note: &MemoryPath, from: &MemoryPath, others: Vec<MemoryPath>, most: usize) {
+        self.is_cut |= others.len() >= most;
         for other in others {
             let is_known = other == *note || self.near.contains(&other) || self.far.contains(&other);
             if !is_known && self.near.len() + self.far.len() >= most {
@@ -69,7 +69,7 @@ impl Engine {
         let mut found = None;
         let is_answered = self.consult(&[], Effort::Fill, false, &mut |source| {
             // It may be asked once more, where the index was brought up to date meanwhile.
-            found = gather(note, most, &mut |path| Ok(source.linked(path)?.map(Web::new)))?;
+            found = gather(note, most, |path, most| Ok(source.linked(path, most)?.map(Web::new)))?;
             Ok(())
         });
         if let Some(found) = found.filter(|_| is_answered == Ok(true)) {
@@ -81,28 +81,37 @@ impl Engine {
     }
 }
 
-/// Asks for the files around a note, and around those near it.
+/// Asks for the files around a note, and around those near it: of these no more than could be told of, for one that everything links to
+/// has thousands.
 fn gather(
     note: &MemoryPath,
     most: usize,
-    around: &mut dyn FnMut(&MemoryPath) -> Result<Option<Web>, TreeError>,
+    mut around: impl FnMut(&MemoryPath, usize) -> Result<Option<Web>, TreeError>,
 ) -> Result<Option<Surroundings>, TreeError> {
-    let Some(web) = around(note)? else { return Ok(None) };
+    let Some(web) = around(note, usize::MAX)? else { return Ok(None) };
     let mut found = Surroundings::near(note, &web, most);
     // Where no more are wanted, none is asked for.
     let asked = if found.near.len() < most { found.near.clone() } else { Vec::new() };
     for near in asked {
-        let Some(web) = around(&near)? else { return Ok(None) };
-        found.add_far(note, &near, others(&near, &web.links_of(&near).links, &web.links_to(&near).links), most);
+        let Some(web) = around(&near, most.saturating_mul(2))? else { return Ok(None) };
+        found.add_far(
+            note,
+            &near,
+            others(&near, &web.written_in(&near), &web.leading_to(&near), most.saturating_mul(2)),
+            most,
+        );
     }
     Ok(Some(found))
 }
 
-/// The notes to which a note is linked, whichever way: first those that it names, in their order.
-fn others(note: &MemoryPath, links: &[LinkEntry], backlinks: &[LinkEntry]) -> Vec<MemoryPath> {
+/// At most `most` notes to which a note is linked, whichever way: first those that it names, in their order.
+fn others(note: &MemoryPath, links: &[LinkEntry], backlinks: &[LinkEntry], most: usize) -> Vec<MemoryPath> {
     let mut others = Vec::new();
     let named = links.iter().filter_map(|link| link.resolved.as_ref());
     for other in named.chain(backlinks.iter().map(|link| &link.source)) {
+        if others.len() >= most {
+            break;
+        }
         if other != note && other.is_note() && !others.contains(other) {
             others.push(other.clone());
         }

@@ -7,7 +7,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Params, params};
 
 use super::record::names_meant;
 use super::{IndexError, blob, sealed, text};
@@ -22,7 +22,7 @@ type Found = BTreeMap<MemoryPath, Option<Seen>>;
 pub(super) fn around(db: &Connection, note: &MemoryPath) -> Result<Files, IndexError> {
     const CALLED: &str = "SELECT path, card FROM name JOIN file ON file.id = name.file
                           LEFT JOIN note ON note.file = file.id WHERE name.name = ?1";
-    let mut found = linked(db, note)?;
+    let mut found = linked(db, note, usize::MAX)?;
     let links = links(&found, note);
     let targets = Targets::new(found.keys().cloned());
     let sure = links.iter().filter(|(_, syntax)| *syntax != Syntax::Unsure);
@@ -41,11 +41,12 @@ pub(super) fn around(db: &Connection, note: &MemoryPath) -> Result<Files, IndexE
     Ok(found.into_iter().collect())
 }
 
-/// The files without which no link of the note, and none that leads to it, could be followed.
-pub(super) fn linked(db: &Connection, note: &MemoryPath) -> Result<Found, IndexError> {
+/// The files without which no link of the note, and none that leads to it, could be followed; of more than `most` of either kind
+/// the first.
+pub(super) fn linked(db: &Connection, note: &MemoryPath, most: usize) -> Result<Found, IndexError> {
     const NAMED: &str = "SELECT path, card FROM file LEFT JOIN note ON note.file = file.id WHERE stem = ?1";
     const LINKING: &str = "SELECT path, card FROM link JOIN file ON file.id = link.file
-                           LEFT JOIN note ON note.file = file.id WHERE link.name = ?1";
+                           LEFT JOIN note ON note.file = file.id WHERE link.name = ?1 LIMIT ?2";
     let mut found = BTreeMap::new();
     let stem = stem_of(note);
     let own = called(&stem);
@@ -56,7 +57,11 @@ pub(super) fn linked(db: &Connection, note: &MemoryPath) -> Result<Found, IndexE
     }
     // A Markdown link is joined to its own folder first, where `ada.md` may be `ada.md.md`.
     gather(db, NAMED, &called(&format!("{stem}.md")), &mut found)?;
-    gather(db, LINKING, &own, &mut found)?;
+    let at_most = i64::try_from(most).unwrap_or(i64::MAX);
+    gather_by(db, LINKING, params![own, at_most], &mut found)?;
+    if let Some(Some(seen)) = found.get_mut(note) {
+        seen.links.truncate(most);
+    }
     let links = links(&found, note);
     let mut names: Vec<String> = links.iter().flat_map(|(path, _)| names_meant(path, note)).collect();
     names.sort_unstable();
@@ -74,8 +79,12 @@ fn links(found: &Found, note: &MemoryPath) -> Vec<(String, Syntax)> {
 }
 
 fn gather(db: &Connection, sql: &str, name: &str, found: &mut Found) -> Result<(), IndexError> {
+    gather_by(db, sql, [name], found)
+}
+
+fn gather_by(db: &Connection, sql: &str, by: impl Params, found: &mut Found) -> Result<(), IndexError> {
     let mut statement = db.prepare_cached(sql)?;
-    let mut rows = statement.query([name])?;
+    let mut rows = statement.query(by)?;
     while let Some(row) = rows.next()? {
         if let Entry::Vacant(entry) = found.entry(sealed::path(text(row, 0)?)?) {
             let card: Option<Card> = blob(row, 1)?.map(|card| sealed::open(entry.key(), card)).transpose()?;

@@ -101,11 +101,11 @@ impl Source for Index {
         Ok(Some(self.checked(|db| super::around::around(db, note))?))
     }
 
-    fn linked(&self, note: &MemoryPath) -> Result<Option<Files>, SourceError> {
+    fn linked(&self, note: &MemoryPath, most: usize) -> Result<Option<Files>, SourceError> {
         if !self.status()?.is_complete {
             return Ok(None);
         }
-        Ok(Some(self.checked(|db| super::around::linked(db, note))?.into_iter().collect()))
+        Ok(Some(self.checked(|db| super::around::linked(db, note, most))?.into_iter().collect()))
     }
 
     fn alike(&self, point: &Point) -> Result<Vec<(Number, f64)>, SourceError> {

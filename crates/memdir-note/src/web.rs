@@ -135,17 +135,28 @@ impl Web {
     /// The links of one note, and the notes that link to it.
     #[must_use]
     pub fn links_of(&self, note: &MemoryPath) -> Links {
-        let mut looked = Looked::default();
-        let own = self.files.get_key_value(note).into_iter();
-        let own =
-            own.flat_map(|(source, seen)| seen.iter().flat_map(|seen| &seen.links).map(move |link| (source, link)));
-        let links = own.filter_map(|(source, link)| self.entry(source, link, &mut looked)).collect();
-        Links { links, backlinks: self.backlinks(note) }
+        Links { links: self.written_in(note), backlinks: self.backlinks(note) }
     }
 
     /// The links that lead to one file from other notes, and the notes that they stand in.
     #[must_use]
     pub fn links_to(&self, target: &MemoryPath) -> Links {
+        Links { links: self.leading_to(target), backlinks: self.backlinks(target) }
+    }
+
+    /// The links of one note alone.
+    #[must_use]
+    pub fn written_in(&self, note: &MemoryPath) -> Vec<LinkEntry> {
+        let mut looked = Looked::default();
+        let own = self.files.get_key_value(note).into_iter();
+        let own =
+            own.flat_map(|(source, seen)| seen.iter().flat_map(|seen| &seen.links).map(move |link| (source, link)));
+        own.filter_map(|(source, link)| self.entry(source, link, &mut looked)).collect()
+    }
+
+    /// The links alone that lead to one file from other notes.
+    #[must_use]
+    pub fn leading_to(&self, target: &MemoryPath) -> Vec<LinkEntry> {
         let mut looked = Looked::default();
         let mut links = Vec::new();
         for (source, link) in self.all().filter(|(source, _)| *source != target) {
@@ -153,7 +164,7 @@ impl Web {
                 links.extend(self.entry(source, link, &mut looked));
             }
         }
-        Links { links, backlinks: self.backlinks(target) }
+        links
     }
 
     fn backlinks(&self, target: &MemoryPath) -> BTreeMap<MemoryPath, Vec<MemoryPath>> {

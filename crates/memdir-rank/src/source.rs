@@ -104,8 +104,9 @@ pub trait Source {
     fn around(&self, note: &MemoryPath) -> Result<Option<Files>, SourceError>;
 
     /// As [`Source::around`], but not enough to say which name is nearest to that of a link that leads nowhere: for that every
-    /// name counts.
-    fn linked(&self, note: &MemoryPath) -> Result<Option<Files>, SourceError> {
+    /// name counts. With more than `most` links of the note, or to it, the others may be left out.
+    fn linked(&self, note: &MemoryPath, most: usize) -> Result<Option<Files>, SourceError> {
+        let _ = most;
         self.around(note)
     }
 

@@ -58,18 +58,25 @@ const search = document.querySelector("form[data-search]");
 if (search) {
   let asks = false;
   let again = false;
-  // At once with the first key; what is typed while an answer is awaited is asked together.
+  let pause = null;
+  const ask = (typing) => {
+    const address = `${search.getAttribute("action")}?${new URLSearchParams(new FormData(search))}`;
+    history.replaceState(null, "", address);
+    return refresh(address, "#results", { "memdir-typing": typing }).catch(() => {});
+  };
+  // At once with the first key; what is typed while an answer is awaited is asked together. After a pause it is asked once more, as
+  // what the person looks for: that is in the audit.
   search.addEventListener("input", async () => {
     again = true;
+    clearTimeout(pause);
     if (asks) return;
     asks = true;
     while (again) {
       again = false;
-      const address = `${search.getAttribute("action")}?${new URLSearchParams(new FormData(search))}`;
-      history.replaceState(null, "", address);
-      await refresh(address, "#results", { "memdir-typing": "1" }).catch(() => {});
+      await ask("now");
     }
     asks = false;
+    pause = setTimeout(ask, 1000, "paused");
   });
 }
 
@@ -94,7 +101,8 @@ addEventListener("beforeunload", (event) => {
 // Chat: the answer as it is written, with its questions in it. Without this the form waits for the whole answer.
 const chat = document.querySelector("form[data-chat]");
 if (chat) {
-  const answer = document.getElementById("answer");
+  const answer = document.getElementById("answer"), stop = document.getElementById("stop").form;
+  stop.hidden = stop.parentElement.hasAttribute("data-idle");
   const text = document.createElement("p"), status = document.createElement("p");
   (text.className = "raw"), (status.className = "quiet");
   const told = {
@@ -109,6 +117,7 @@ if (chat) {
     event.preventDefault();
     const send = chat.querySelector("button"), message = chat.elements.message;
     send.disabled = true;
+    stop.hidden = false;
     text.replaceChildren();
     answer.replaceChildren(status, text);
     status.textContent = "The model is asked …";
@@ -128,6 +137,7 @@ if (chat) {
       status.textContent = "The answer did not arrive. What was done is done; load the page again.";
     }
     send.disabled = false;
+    stop.hidden = true;
     if (!failed) message.value = "";
   });
   answer.addEventListener("submit", async (event) => {
@@ -141,7 +151,7 @@ if (chat) {
     note.textContent = [event.submitter?.textContent, ...said].join(" · ");
     event.target.closest(".question").replaceWith(note);
   });
-  document.getElementById("stop")?.form.addEventListener("submit", (event) => {
+  stop.addEventListener("submit", (event) => {
     if (!answer.firstChild) return;
     event.preventDefault();
     fetch("/chat/stop", { method: "POST", body: new URLSearchParams(new FormData(event.target)) });

@@ -4,6 +4,7 @@ use maud::{Markup, PreEscaped, html};
 use memdir_core::path::MemoryPath;
 use memdir_plan::NoteChange;
 
+use crate::diff_lines::DiffLines;
 use crate::href;
 use crate::layout::seen;
 
@@ -90,14 +91,9 @@ pub(crate) fn part_links(address: &str, part: usize, count: usize) -> Markup {
 /// The lines of a diff, each with the class of its sign; a line that is too long for a page is several.
 fn pieces(diff: &str, most_bytes: usize) -> Vec<Piece<'_>> {
     let longest = most_bytes.saturating_sub(LINE_BYTES) / LARGEST;
-    let mut pieces = Vec::new();
+    let (mut pieces, mut lines) = (Vec::new(), DiffLines::default());
     for line in diff.lines() {
-        let class = match line.as_bytes().first() {
-            Some(b'+') => Some("added"),
-            Some(b'-') => Some("removed"),
-            Some(b'@') => Some("place"),
-            _ => None,
-        };
+        let class = lines.class(line);
         let mut rest = line;
         while rest.len() > longest.max(1) {
             let end = rest.floor_char_boundary(longest.max(4));

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -39,7 +40,7 @@ pub(crate) const TOKEN: &str = "token";
 const TOKEN_HEADER: HeaderName = HeaderName::from_static("memdir-token");
 /// What the script sends when it fetches a page again by itself.
 const REFRESH: HeaderName = HeaderName::from_static("memdir-refresh");
-/// What the script sends when it searches while the person types.
+/// What the script sends when it searches while the person types: `now` with each key, and `paused` once they have stopped.
 const TYPING: HeaderName = HeaderName::from_static("memdir-typing");
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
@@ -131,6 +132,10 @@ type Hear = Box<dyn Fn(DoorEvent) + Send + Sync>;
 
 /// A browser that was let in.
 struct Session {
+    /// By which it is named on a page: nothing that lets anybody in.
+    number: u64,
+    /// When it came.
+    since: Instant,
     cookie: Secret,
     /// The code it came with.
     code: Secret,
@@ -158,6 +163,7 @@ pub(crate) struct Visitor {
     is_refresh: bool,
     /// Whether the person sees a whole page: not where the script takes a part of it.
     is_whole: bool,
+    is_typing: bool,
     /// The address that was asked for.
     here: String,
 }
@@ -176,7 +182,12 @@ impl Visitor {
 
     /// Whether the script searches while the person types: the last word may be half of one.
     pub(crate) fn is_typing(&self) -> bool {
-        !self.is_whole && !self.is_refresh
+        self.is_typing
+    }
+
+    /// Whether this is the browser of that number.
+    pub(crate) fn is(&self, browser: u64) -> bool {
+        self.session.number == browser
     }
 
     /// Whether this text of a note was the last that this browser was shown of it.
@@ -213,6 +224,17 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
     }
 }
 
+/// A browser that is in, for the person to know it by.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct LetIn {
+    /// Its number since the start.
+    pub(crate) number: u64,
+    /// What it calls itself.
+    pub(crate) name: String,
+    /// How long it has been in.
+    pub(crate) age: Duration,
+}
+
 /// Who may come in, and who is.
 pub(crate) struct Door {
     names: Names,
@@ -221,6 +243,8 @@ pub(crate) struct Door {
     /// The code that lets one in, and when it was made.
     code: Mutex<Option<(Secret, Instant)>>,
     sessions: Mutex<Vec<Arc<Session>>>,
+    /// How many browsers have come in.
+    entered: AtomicU64,
     hear: OnceLock<Hear>,
 }
 
@@ -233,7 +257,14 @@ impl fmt::Debug for Door {
 impl Door {
     pub(crate) fn new(names: Names, port: u16) -> Self {
         let cookie = format!("memdir-{port}");
-        Self { names, cookie, code: Mutex::default(), sessions: Mutex::default(), hear: OnceLock::new() }
+        Self {
+            names,
+            cookie,
+            code: Mutex::default(),
+            sessions: Mutex::default(),
+            entered: AtomicU64::new(0),
+            hear: OnceLock::new(),
+        }
     }
 
     pub(crate) fn new_code(&self) -> io::Result<EntryCode> {
@@ -261,6 +292,24 @@ impl Door {
         self.told(DoorEvent::PutOut(session.name()));
     }
 
+    /// The browsers that are in, in the order in which they came.
+    pub(crate) fn browsers(&self) -> Vec<LetIn> {
+        let let_in = |session: &Arc<Session>| LetIn {
+            number: session.number,
+            name: session.name(),
+            age: session.since.elapsed(),
+        };
+        lock(&self.sessions).iter().map(let_in).collect()
+    }
+
+    /// Puts a browser out; whether it was in.
+    pub(crate) fn end(&self, browser: u64) -> bool {
+        let mut sessions = lock(&self.sessions);
+        let before = sessions.len();
+        sessions.retain(|session| session.number != browser);
+        sessions.len() < before
+    }
+
     /// Lets a browser in that shows the code, which works no more then, nor a while after it was made.
     fn enter(&self, code: &str, headers: &HeaderMap, now: Instant) -> Result<Arc<Session>, Refusal> {
         let host = text(headers, HOST).ok_or(Refusal::Name)?.to_owned();
@@ -277,8 +326,17 @@ impl Door {
             Refusal::Fault
         })?;
         let agent = text(headers, USER_AGENT).map(str::to_owned);
-        let session =
-            Arc::new(Session { cookie, code, token, host, agent, notice: Mutex::default(), shown: Mutex::default() });
+        let session = Arc::new(Session {
+            number: self.entered.fetch_add(1, Ordering::Relaxed) + 1,
+            since: Instant::now(),
+            cookie,
+            code,
+            token,
+            host,
+            agent,
+            notice: Mutex::default(),
+            shown: Mutex::default(),
+        });
         let mut sessions = lock(&self.sessions);
         if sessions.len() >= MOST_SESSIONS {
             sessions.remove(0);
@@ -366,9 +424,11 @@ async fn admit(site: &Site, mut request: Request) -> Result<Admitted, Refusal> {
         request = with_token(request, &session).await?;
     }
     let is_refresh = request.headers().contains_key(REFRESH);
-    let is_whole = !is_refresh && !request.headers().contains_key(TYPING);
+    let typing = request.headers().get(TYPING);
+    let is_whole = !is_refresh && typing.is_none();
+    let is_typing = !is_refresh && typing.is_some_and(|typing| typing != "paused");
     let here = request.uri().path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string);
-    request.extensions_mut().insert(Visitor { session, is_refresh, is_whole, here });
+    request.extensions_mut().insert(Visitor { session, is_refresh, is_whole, is_typing, here });
     Ok(Admitted::In(request))
 }
 

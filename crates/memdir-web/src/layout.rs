@@ -8,6 +8,7 @@ use memdir_core::report::{Code, Failure};
 use memdir_core::text::escape_unseen;
 
 use crate::assets::Assets;
+use crate::diff_lines::DiffLines;
 use crate::door::{Notice, TOKEN, Visitor};
 use crate::refusal::Refusal;
 use crate::site::Site;
@@ -148,16 +149,16 @@ pub(crate) fn problem(failure: &Failure) -> Markup {
     }
 }
 
+/// A table, which scrolls where it is too narrow for it; the keyboard can do that too.
+pub(crate) fn wide(name: &str, table: &Markup) -> Markup {
+    html! { div .wide role="group" tabindex="0" aria-label=(name) { (table) } }
+}
+
 /// A unified diff, each line with its sign.
 pub(crate) fn diff(diff: &str) -> Markup {
-    let class = |line: &str| match line.as_bytes().first() {
-        Some(b'+') => Some("added"),
-        Some(b'-') => Some("removed"),
-        Some(b'@') => Some("place"),
-        _ => None,
-    };
+    let mut lines = DiffLines::default();
     html! {
-        pre .diff { code tabindex="0" { @for line in diff.lines() { span class=[class(line)] { (seen(line)) "\n" } } } }
+        pre .diff { code tabindex="0" { @for line in diff.lines() { span class=[lines.class(line)] { (seen(line)) "\n" } } } }
     }
 }
 

@@ -39,6 +39,7 @@ use tokio_util::sync::CancellationToken;
 
 mod assets;
 mod changes;
+mod diff_lines;
 mod door;
 mod field;
 mod glance;

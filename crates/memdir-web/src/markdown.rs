@@ -1,8 +1,8 @@
 //! A note's Markdown as HTML that runs nothing and loads nothing.
 //!
-//! `pulldown-cmark` reads it; HTML that a note holds is shown as the text that it is; pictures become the addresses that they
-//! have; links lead to pages of notes, or where the note says, if that is the web. `ammonia` then lets through what is named here
-//! and no more, in case anything above was wrong.
+//! `pulldown-cmark` reads it; HTML that a note holds is shown as the text that it is; pictures of the memory are shown, and others
+//! become the addresses that they have; links lead to pages of notes, or where the note says, if that is the web. `ammonia` then
+//! lets through what is named here and no more, in case anything above was wrong.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -14,9 +14,10 @@ use memdir_core::report::{LinkEntry, LinkKind};
 use memdir_note::Note;
 use memdir_note::link::Link;
 use percent_encoding::percent_decode_str;
-use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
 
 use crate::href;
+use crate::pages::picture;
 
 /// So many bytes of HTML are on one page, if that is not a single block.
 const PART_BYTES: usize = 40 * 1024;
@@ -24,6 +25,8 @@ const PART_BYTES: usize = 40 * 1024;
 const MOST_DEPTH: usize = 40;
 /// So many bytes of such a text are on one page.
 const PLAIN_BYTES: usize = 6 * 1024;
+/// Of a line that is told of on another page, no more than this is read.
+const LINE_BYTES: usize = 4 * 1024;
 
 /// Where the links of a note lead, by what is written in them.
 #[derive(Debug, Default)]
@@ -63,6 +66,19 @@ pub(crate) fn without_links(line: &str) -> String {
     plain
 }
 
+/// As [`without_links`], without the marks of Markdown too: `- **City**: Porto` is read as `City: Porto`.
+pub(crate) fn as_read(line: &str) -> String {
+    let line = line.get(..line.floor_char_boundary(LINE_BYTES)).unwrap_or(line).trim();
+    let mut read = String::new();
+    for event in Parser::new_ext(&without_links(line), Options::ENABLE_STRIKETHROUGH) {
+        if let Event::Text(text) | Event::Code(text) | Event::Html(text) | Event::InlineHtml(text) = event {
+            read.push_str(&text);
+        }
+    }
+    // What is nothing but marks is shown as it is.
+    if read.trim().is_empty() { line.to_owned() } else { read }
+}
+
 /// Renders a part of a note, counted from 1; one that is not there is the last one.
 pub(crate) fn render(text: &str, links: &Links, part: usize) -> Rendered {
     let blocks = blocks(text, links);
@@ -100,7 +116,8 @@ fn blocks(text: &str, links: &Links) -> Vec<Block> {
     let mut writer = Writer::new(&note, links);
     let mut blocks = Vec::new();
     let (mut depth, mut deepest, mut start) = (0_usize, 0, body);
-    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_FOOTNOTES;
     for (event, range) in Parser::new_ext(source, options).into_offset_iter() {
         let range = range.start + body..range.end + body;
         if depth == 0 {
@@ -154,6 +171,10 @@ struct Writer<'n> {
     within: Range<usize>,
     /// How the links and pictures that are open end.
     open: Vec<&'static str>,
+    /// The numbers of the footnotes, from 1, in the order in which they come.
+    footnotes: HashMap<CowStr<'n>, usize>,
+    /// The anchors of the footnotes that have their place.
+    placed: HashSet<String>,
     events: Vec<Event<'n>>,
 }
 
@@ -170,7 +191,16 @@ impl<'n> Writer<'n> {
                 anchors.insert(heading.span.start, anchor);
             }
         }
-        Self { links, wikilinks, anchors, within: 0..0, open: Vec::new(), events: Vec::new() }
+        Self {
+            links,
+            wikilinks,
+            anchors,
+            within: 0..0,
+            open: Vec::new(),
+            footnotes: HashMap::new(),
+            placed: HashSet::new(),
+            events: Vec::new(),
+        }
     }
 
     fn take(&mut self, event: Event<'n>, range: Range<usize>, text: &'n str) {
@@ -194,7 +224,21 @@ impl<'n> Writer<'n> {
             Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
             Event::Start(Tag::Link { dest_url, .. }) => self.begin(&dest_url, false),
             Event::Start(Tag::Image { dest_url, .. }) => self.begin(&dest_url, true),
-            Event::End(TagEnd::Link | TagEnd::Image) => own(self.open.pop().unwrap_or_default()),
+            Event::End(TagEnd::Link | TagEnd::Image) => match self.open.pop() {
+                Some(PICTURE_END) => Event::End(TagEnd::Image),
+                end => own(end.unwrap_or_default()),
+            },
+            Event::FootnoteReference(label) => self.reference(label),
+            Event::Start(Tag::FootnoteDefinition(label)) => self.footnote(label),
+            Event::End(TagEnd::FootnoteDefinition) => own("</div>"),
+            Event::Start(table @ Tag::Table(_)) => {
+                self.events.push(own(WIDE));
+                Event::Start(table)
+            }
+            Event::End(TagEnd::Table) => {
+                self.events.push(event);
+                own("</div>")
+            }
             Event::Start(Tag::Heading { level, classes, attrs, .. }) => {
                 let id = self.anchors.remove(&range.start).map(CowStr::from);
                 Event::Start(Tag::Heading { level, id, classes, attrs })
@@ -208,13 +252,18 @@ impl<'n> Writer<'n> {
     /// Begins a link or a picture that Markdown itself has.
     fn begin(&mut self, address: &str, is_picture: bool) -> Event<'n> {
         let to = self.lead(address);
+        if is_picture && let Lead::Note(_, Some(picture)) = to {
+            self.open.push(PICTURE_END);
+            let (dest_url, none) = (picture.into(), || CowStr::from(""));
+            return Event::Start(Tag::Image { link_type: LinkType::Inline, dest_url, title: none(), id: none() });
+        }
         // In a link no other can stand.
         let can_link = !self.open.contains(&LINK_END);
         let (open, end) = match to {
-            Lead::Note(to) if can_link => (html! { a href=(to) class=[is_picture.then_some("image")] {} }, LINK_END),
+            Lead::Note(to, _) if can_link => (html! { a href=(to) class=[is_picture.then_some("image")] {} }, LINK_END),
             Lead::Outside(to) if can_link && !is_picture => (html! { a.outside href=(to) rel=(OUTSIDE) {} }, LINK_END),
             Lead::Outside(to) if is_picture => (html! { span.image { "Picture, not loaded: " (to) " " } }, SPAN_END),
-            Lead::Note(_) | Lead::Outside(_) => (html! { span {} }, SPAN_END),
+            Lead::Note(..) | Lead::Outside(_) => (html! { span {} }, SPAN_END),
             Lead::Nowhere => (html! { span.broken title="This link leads nowhere" {} }, SPAN_END),
         };
         self.open.push(end);
@@ -226,6 +275,13 @@ impl<'n> Writer<'n> {
         let shown = link.text.clone().unwrap_or_else(|| format!("{}{}", link.path, link.subpath.replace('#', " › ")));
         let shown = if shown.trim().is_empty() { link.subpath.clone() } else { shown };
         let is_picture = link.kind == LinkKind::Embed;
+        if is_picture && let Some(picture) = self.links.to(&link.path, &link.subpath).filter(|to| picture::is_one(to)) {
+            // `|200` and `|200x100` say how wide it is.
+            let width = shown.split('x').next().filter(|width| width.len() <= 4 && width.parse::<u16>().is_ok());
+            let alt = if width.is_some() { picture.name() } else { &shown };
+            let written = html! { img src=(href::at("pictures", picture)) alt=(alt) width=[width]; };
+            return self.events.push(own(written.into_string()));
+        }
         let can_link = !self.open.contains(&LINK_END);
         let written = match self.of_note(&link.path, &link.subpath).filter(|_| can_link) {
             Some(to) => html! { a href=(to) class=[is_picture.then_some("image")] { (shown) } },
@@ -246,7 +302,33 @@ impl<'n> Writer<'n> {
         let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
         let (path, written) = (decoded(path), subpath);
         let to = self.of_note(&path, &decoded(written)).or_else(|| self.of_note(&path, written));
-        to.map_or(Lead::Nowhere, Lead::Note)
+        let picture = self.links.to(&path, written).filter(|to| picture::is_one(to));
+        to.map_or(Lead::Nowhere, |to| Lead::Note(to, picture.map(|picture| href::at("pictures", picture))))
+    }
+
+    /// The number of a footnote, and its place in the page.
+    fn numbered(&mut self, label: CowStr<'n>) -> (usize, String) {
+        let place = format!("f-{}", anchor(&label));
+        let next = self.footnotes.len() + 1;
+        let number = *self.footnotes.entry(label).or_insert(next);
+        (number, place)
+    }
+
+    fn reference(&mut self, label: CowStr<'n>) -> Event<'n> {
+        let (number, place) = self.numbered(label);
+        let written = if self.open.contains(&LINK_END) {
+            html! { sup { (number) } }
+        } else {
+            html! { sup { a href={ "#" (place) } { (number) } } }
+        };
+        own(written.into_string())
+    }
+
+    fn footnote(&mut self, label: CowStr<'n>) -> Event<'n> {
+        let (number, place) = self.numbered(label);
+        let place = Some(place).filter(|place| self.placed.insert(place.clone()));
+        let open = html! { div.footnote id=[place] { sup { (number) } } }.into_string();
+        own(open.strip_suffix("</div>").unwrap_or(&open).to_owned())
     }
 
     /// The address of a place in a note.
@@ -265,8 +347,8 @@ impl<'n> Writer<'n> {
 
 /// Where a link leads.
 enum Lead {
-    /// To a page of ours.
-    Note(String),
+    /// To a page of ours, and to the file itself if that is a picture.
+    Note(String, Option<String>),
     /// To the web.
     Outside(String),
     Nowhere,
@@ -276,6 +358,10 @@ enum Lead {
 const OUTSIDE: &str = "noopener noreferrer nofollow";
 const LINK_END: &str = "</a>";
 const SPAN_END: &str = "</span>";
+/// A picture that is shown ends as Markdown's own do.
+const PICTURE_END: &str = "";
+/// What a table stands in, which scrolls where it is too narrow for it; the keyboard can do that too.
+const WIDE: &str = r#"<div class="wide" role="group" tabindex="0" aria-label="Table">"#;
 
 /// HTML that was made here, of escaped text.
 fn own<'e>(html: impl Into<CowStr<'e>>) -> Event<'e> {
@@ -304,14 +390,17 @@ fn cleaner() -> Builder<'static> {
         "br",
         "code",
         "del",
+        "div",
         "em",
         "hr",
+        "img",
         "li",
         "ol",
         "p",
         "pre",
         "span",
         "strong",
+        "sup",
         "table",
         "tbody",
         "td",
@@ -323,19 +412,30 @@ fn cleaner() -> Builder<'static> {
     let mut attributes: HashMap<&str, HashSet<&str>> = headings.map(|heading| (heading, HashSet::from(["id"]))).into();
     attributes.extend([
         ("a", HashSet::from(["href", "rel"])),
+        ("div", HashSet::from(["id"])),
+        ("img", HashSet::from(["alt", "src", "width"])),
         ("ol", HashSet::from(["start"])),
         ("span", HashSet::from(["title"])),
     ]);
     let classes = HashMap::from([
         ("a", HashSet::from(["image", "outside"])),
+        ("div", HashSet::from(["footnote", "wide"])),
         ("pre", HashSet::from(["raw"])),
         ("span", HashSet::from(["broken", "image"])),
     ]);
+    let only = |value: &'static str| HashSet::from([value]);
+    let group = HashMap::from([("role", only("group")), ("tabindex", only("0")), ("aria-label", only("Table"))]);
     let mut cleaner = Builder::empty();
     cleaner
         .tags(headings.into_iter().chain(others).collect())
         .tag_attributes(attributes)
+        .tag_attribute_values(HashMap::from([("div", group)]))
         .allowed_classes(classes)
+        .set_tag_attribute_value("img", "loading", "lazy")
+        .attribute_filter(|element, attribute, value| {
+            let is_foreign = (element, attribute) == ("img", "src") && !value.starts_with("/pictures/");
+            (!is_foreign).then(|| value.into())
+        })
         .url_schemes(HashSet::from(["http", "https", "mailto"]))
         .link_rel(None);
     cleaner

@@ -7,8 +7,9 @@ use axum::http::header::{
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 
-/// Nothing is loaded but the stylesheet and the script of the program, and the empty icon; nothing is sent or shown elsewhere.
-const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; \
+/// Nothing is loaded but the stylesheet and the script of the program, pictures of the memory, and the empty icon; nothing is sent or
+/// shown elsewhere.
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 const HEADERS: [(HeaderName, &str); 7] = [
@@ -21,10 +22,11 @@ const HEADERS: [(HeaderName, &str); 7] = [
     (HeaderName::from_static("cross-origin-embedder-policy"), "require-corp"),
 ];
 
-/// Puts the headers on an answer that every answer has. Only assets may be kept by the browser.
+/// Puts the headers on an answer that every answer has. Only assets may be kept by the browser; a picture has a policy of its own,
+/// which lets nothing happen.
 pub(crate) fn headers(headers: &mut HeaderMap) {
     for (name, value) in HEADERS {
-        headers.insert(name, HeaderValue::from_static(value));
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
 }

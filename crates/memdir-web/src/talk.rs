@@ -105,6 +105,11 @@ impl Talk {
         Ok(Turn(self))
     }
 
+    /// Whether an answer is being written.
+    pub(crate) fn is_answering(&self) -> bool {
+        lock(&self.open).is_some()
+    }
+
     /// Stops the answer that is being written; whether there was one.
     pub(crate) fn stop(&self) -> bool {
         let open = lock(&self.open);

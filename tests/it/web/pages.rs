@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use serde_json::json;
+
 use super::browser::Browser;
 use super::look::{axe, barriers, crawl, faults};
 use super::{Served, links};
@@ -125,4 +127,74 @@ fn a_real_vault_in_a_browser() {
 #[test]
 fn ten_thousand_notes_in_a_browser() {
     check_in_browser(ten_thousand(), 2);
+}
+
+/// The smallest picture that there is: one point.
+const PICTURE: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+/// A table that is wider than a phone, a picture of the memory and one of elsewhere, a footnote.
+const BOATS: &str = "# Boats\n\n| Name | Manufacturer of the hull | Length overall in metres | Remarks of the broker |\n|---|---|---|---|\n\
+                     | Albatross | Kleinbootmanufaktur Schwenningen | 7.85 | Unterhaltsreinigungsfreundlich[^1] |\n\n\
+                     ![a boat](boat.png) ![far](https://pwned.invalid/x.png)\n\n[^1]: Says the broker.\n";
+
+/// The words that stand on more than one line, by what the browser has drawn.
+const BROKEN_WORDS: &str = r"
+    const broken = [];
+    for (const cell of document.querySelectorAll(arguments[0])) {
+      const walk = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+      for (let text; (text = walk.nextNode()); ) {
+        for (const word of text.data.matchAll(/\p{L}+/gu)) {
+          const range = document.createRange();
+          range.setStart(text, word.index);
+          range.setEnd(text, word.index + word[0].length);
+          if (range.getClientRects().length > 1) broken.push(word[0]);
+        }
+      }
+    }
+    return broken;";
+
+#[test]
+fn words_stay_whole_on_a_phone_and_a_picture_of_the_memory_is_shown() {
+    let Some(browser) = Browser::start() else { return };
+    let (env, axe) = (household(), axe());
+    env.write("reference/boats.md", BOATS);
+    env.write("reference/boat.png", base64::Engine::decode(&base64::prelude::BASE64_STANDARD, PICTURE).unwrap());
+    let mut served = Served::start(env);
+    let (entrance, origin) = (served.new_entrance(), served.url(""));
+    browser.go(&entrance);
+    browser.resize(390, 844);
+    let pages = [("/notes/reference/boats.md", "th, td"), ("/settings", "dt, dd small"), ("/forget/user.md", "th, td")];
+    for (address, selector) in pages {
+        browser.go(&served.url(address));
+        assert_eq!(browser.run(BROKEN_WORDS, json!([selector])), json!([]), "{address}: words are broken");
+        let found = faults(&browser, &origin).into_iter();
+        let found: Vec<String> = found.chain(axe.iter().flat_map(|axe| barriers(&browser, axe))).collect();
+        assert!(found.is_empty(), "{address}: {found:#?}");
+    }
+    browser.go(&served.url("/notes/reference/boats.md"));
+    let wide = "const wide = document.querySelector('.wide'); wide.focus();
+                return document.activeElement === wide && wide.scrollWidth > wide.clientWidth";
+    assert_eq!(browser.run(wide, json!([])), json!(true), "the table scrolls, and the keyboard gets there");
+    let drawn = "return [...document.querySelectorAll('#note img')].map((picture) => picture.naturalWidth)";
+    assert_eq!(browser.run(drawn, json!([])), json!([1]), "of two pictures one is of the memory");
+    browser.click_on("sup a", "1");
+    assert!(browser.text(":target").contains("Says the broker."), "{}", browser.address());
+    let network = browser.close();
+    assert!(network.contains(&served.host) && !network.contains("pwned.invalid"), "a foreign name was looked up");
+}
+
+/// A browser sends the cookies of a host to all its ports.
+#[test]
+fn two_memories_at_two_ports_let_the_same_browser_in() {
+    let Some(browser) = Browser::start() else { return };
+    let mut both = [Served::start(household()), Served::start(Env::ada())];
+    for served in &mut both {
+        let entrance = served.new_entrance();
+        browser.go(&entrance);
+    }
+    for (served, city) in both.iter().zip(["Freiburg", "London"]) {
+        browser.go(&served.url("/notes/user.md"));
+        assert!(browser.text("main").contains(city), "{}", browser.text("main"));
+    }
 }

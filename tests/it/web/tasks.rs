@@ -99,7 +99,7 @@ fn walk_all(with_scripts: bool) {
     assert_eq!(tomas(), before.replace("- drinks: too much tea\n", ""), "only that, and all of that");
 
     let mut walk = Walk::begin(&browser, served, "who has read this?");
-    walk.click("#around a", "tomas_reis").click("#readers", "").end("calendar");
+    walk.click("#around a", "Tomas Reis").click("#readers", "").end("calendar");
 
     let mut walk = Walk::begin(&browser, served, "that program shall not see anything any more");
     walk.click("nav a", "Clients").click("a[href='/clients/calendar/revoke']", "").click("#revoke", "").end("calendar");
@@ -112,7 +112,7 @@ fn walk_all(with_scripts: bool) {
     assert!(is_gone, "{clients}");
 
     let mut walk = Walk::begin(&browser, served, "forget this for good");
-    walk.click("#around a", "tomas_reis").click("#forget", "").click("#erase", "").end("Forgotten");
+    walk.click("#around a", "Tomas Reis").click("#forget", "").click("#erase", "").end("Forgotten");
     check_forgotten(served, "birthday: 3 May");
 }
 

@@ -66,3 +66,26 @@ fn links_both_ways_and_two_away_are_those_that_were_written() {
         assert!(cut.near.len() + cut.far.len() <= 5 && cut.is_cut);
     }
 }
+
+/// One note that hundreds link to, and that links to hundreds.
+#[test]
+fn beside_a_note_that_everything_links_to_only_some_are_told_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let to_all: String = (0..300).map(|number| format!("[[out{number}]]\n")).collect();
+    write("hub.md", &to_all);
+    for number in 0..300 {
+        write(&format!("in{number}.md"), "[[hub]]\n");
+        write(&format!("out{number}.md"), "x\n");
+    }
+    let mut engine = engine(folder.path());
+    engine.settings.index = IndexPlace::Process;
+    let found = engine.surroundings(&MemoryPath::parse("in7.md").unwrap(), 20).unwrap();
+    assert_eq!(found.near.iter().map(MemoryPath::as_str).collect::<Vec<_>>(), ["hub.md"]);
+    assert!(found.is_cut && found.far.len() == 19, "{:?}", found.far);
+    let is_linked = |far: &MemoryPath| far.stem() != "hub" && far.stem() != "in7";
+    assert!(found.far.iter().all(is_linked), "{:?}", found.far);
+    let own = engine.surroundings(&MemoryPath::parse("hub.md").unwrap(), 20).unwrap();
+    assert_eq!((own.links.len(), own.backlinks.len()), (300, 300), "of the note itself all are");
+    assert!(own.links.iter().all(|link| link.resolved.is_some()));
+}

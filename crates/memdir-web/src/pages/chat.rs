@@ -113,7 +113,9 @@ fn page(
                     a .button href="/conversations" { "Earlier ones" }
                 }
             }
-            (layout::post(visitor, "/chat/stop", html! { button #stop { "Stop the answer" } }))
+            div data-idle[!site.talk.is_answering()] {
+                (layout::post(visitor, "/chat/stop", html! { button #stop { "Stop the answer" } }))
+            }
         } @else {
             p { a .button href="/conversations" { "Earlier conversations" } }
         }

@@ -11,6 +11,7 @@ use memdir_core::report::{Code, Failure};
 use memdir_core::time::Timestamp;
 use serde::Deserialize;
 
+use super::browsers;
 use crate::door::{Notice, Visitor};
 use crate::href;
 use crate::layout::{self, Page, Section};
@@ -23,7 +24,7 @@ use crate::who::{colour, when};
 const MOST_SEEN: usize = 50;
 
 pub(crate) async fn list(State(site): State<Arc<Site>>, visitor: Visitor) -> Response {
-    site.show(&visitor, |site, _| {
+    site.show(&visitor, |site, visitor| {
         let registered = site.person_files()?.clients()?;
         let seen = last_seen(site)?;
         let others = seen.iter().filter(|(name, _)| !registered.iter().any(|client| client.name == **name));
@@ -49,6 +50,7 @@ pub(crate) async fn list(State(site): State<Arc<Site>>, visitor: Visitor) -> Res
                     }
                 }
             }
+            (browsers::list(site, visitor))
         };
         Ok(Page::new("Clients", Section::Clients, main))
     })
@@ -101,9 +103,9 @@ fn rights(client: &RegisteredClient) -> Markup {
             dt { "May write" } dd { (globs(&client.write)) }
             dt { "Actions" } dd { @match &client.actions { Some(names) => (names.join(", ")), None => "all" } }
             @if !client.tools.is_empty() { dt { "Tools of other servers" } dd { (client.tools.names().collect::<Vec<_>>().join(", ")) } }
-            dt { "At most" } dd { @match client.rate { Some(rate) => { (rate) " requests a minute" }, None => "as many requests as others" } }
+            dt { "Requests" } dd { @match client.rate { Some(rate) => { "at most " (rate) " a minute" }, None => "no limit of its own" } }
             dt { "Ends" } dd { @match client.expires { Some(time) => (when(&time.to_string())), None => "never" } }
-            dt { "Your yes" } dd { @if client.may_approve { "the person who uses it can approve what waits" } @else { "only you can approve what waits" } }
+            dt { "Approval" } dd { @if client.may_approve { "the person who uses it can approve what waits" } @else { "only you can approve what waits" } }
             dt { "Since" } dd { (when(&client.created.to_string())) }
         }
     }
@@ -248,7 +250,7 @@ fn form(visitor: &Visitor, sent: &Sent, failure: Option<&Failure>) -> Page {
             div .field {
                 label for=(name) { (label) }
                 input id=(name) name=(name) value=(value) autocomplete="off" spellcheck="false" aria-describedby={ (name) "-hint" } required[name == "name"];
-                p .hint id={ (name) "-hint" } { (hint) }
+                p .hint id={ (name) "-hint" } { (layout::code_spans(hint)) }
             }
         }
     };

@@ -8,6 +8,7 @@ use maud::{Markup, html};
 use memdir_agent::{KeptMessage, supporting};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
+use memdir_plan::UNDO;
 use memdir_policy::{Rule, Verdict};
 use memdir_words::said;
 use serde::Deserialize;
@@ -156,7 +157,7 @@ fn one(site: &Site, visitor: &Visitor, message: &KeptMessage) -> Markup {
             ul .lines {
                 @for (receipt, batch) in &message.changes {
                     li {
-                        span { (receipt) }
+                        span { (receipt.strip_suffix(UNDO).unwrap_or(receipt)) }
                         @if let Some(batch) = batch { a .button .small href={ "/history/" (batch) } { "See the change" } }
                     }
                 }

@@ -11,9 +11,9 @@ use memdir_words::ago;
 use super::review;
 use crate::door::Visitor;
 use crate::href;
-use crate::layout;
 use crate::site::Site;
 use crate::who::who;
+use crate::{layout, markdown};
 
 /// So many changes are shown, of each so many notes, and of each note so many lines.
 const MOST: usize = 25;
@@ -69,16 +69,16 @@ fn change(visitor: &Visitor, entry: &LogEntry, written: &mut Written<'_>) -> Res
     let clock = ago::Moment::of(&entry.time).map_or_else(|| entry.time.clone(), |moment| moment.clock());
     let is_over = entry.undone_by.is_some() || entry.undoes.is_some();
     let words = entry.batch.map(|batch| written.site.engine().changes_of(batch)).transpose()?.flatten();
-    let mut notes = Vec::new();
+    let (site, mut notes) = (written.site, Vec::new());
     for path in entry.changed.iter().filter(|_| !is_over).take(NOTES) {
         let lines = entry.batch.map(|batch| written.by(batch, path)).unwrap_or_default();
         if !lines.is_empty() {
-            notes.push(note(visitor, path, &lines));
-            super::note::excerpts(written.site, visitor, [path]);
+            notes.push(note(visitor, path, &super::note::title(site, path), &lines));
+            super::note::excerpts(site, visitor, [path]);
         }
     }
     if notes.is_empty() {
-        super::note::changed(written.site, visitor, words.as_deref().unwrap_or_default());
+        super::note::changed(site, visitor, words.as_deref().unwrap_or_default());
     }
     let left = entry.changed.len().saturating_sub(NOTES);
     Ok(html! {
@@ -103,14 +103,14 @@ fn change(visitor: &Visitor, entry: &LogEntry, written: &mut Written<'_>) -> Res
 }
 
 /// The lines of a note that a change wrote, each with its decisions.
-fn note(visitor: &Visitor, path: &MemoryPath, lines: &[(usize, &str)]) -> Markup {
+fn note(visitor: &Visitor, path: &MemoryPath, title: &str, lines: &[(usize, &str)]) -> Markup {
     let left = lines.len().saturating_sub(LINES);
     html! {
-        p .of { a href=(href::note(path)) { (path.stem()) } }
+        p .of { a href=(href::note(path)) { (title) } }
         ul .lines {
             @for (number, text) in lines.iter().take(LINES) {
                 li {
-                    span .said { (layout::shortened(text.trim(), LETTERS)) }
+                    span .said { (layout::shortened(&markdown::as_read(text), LETTERS)) }
                     (review::decisions(visitor, path, *number, text))
                 }
             }

@@ -191,11 +191,14 @@ fn table(places: &[ForgottenPlace]) -> Markup {
         }
     });
     let (shown, left) = layout::fitting(rows, LIST_BYTES);
-    html! {
-        table #places tabindex="0" {
+    let table = html! {
+        table #places {
             thead { tr { th scope="col" { "Where" } th scope="col" { "How often" } th scope="col" { "Name" } } }
             tbody { (shown) }
         }
+    };
+    html! {
+        (layout::wide("Places", &table))
         @if left > 0 { p { "and in " (left) " more places, which are erased too" } }
     }
 }

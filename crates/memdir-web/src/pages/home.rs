@@ -83,7 +83,7 @@ fn summary(site: &Site, week: &Log, questions: &[Question]) -> Markup {
     let parts = [
         ("#week", new, "new change this week", "new changes this week"),
         ("/inbox", waiting, "waits for you", "wait for you"),
-        ("/review", of(QuestionKind::Disputed), "contradicts another line", "contradict each other"),
+        ("/review", of(QuestionKind::Disputed), "contradiction", "contradictions"),
         ("/review", of(QuestionKind::Old), "may be out of date", "may be out of date"),
         ("/review", of(QuestionKind::Unconfirmed), "is not confirmed", "are not confirmed"),
     ];
@@ -188,7 +188,7 @@ fn around(site: &Site, visitor: &Visitor, person: &MemoryPath) -> Result<Markup,
                 div .cards {
                     @for (note, facts) in &cards {
                         div .card {
-                            h3 { a href=(href::note(note)) { (note.stem()) } }
+                            h3 { a href=(href::note(note)) { (note::title(site, note)) } }
                             ul .facts { @for fact in facts { li { (said(fact)) } } }
                         }
                     }

@@ -12,6 +12,7 @@ use crate::{assets, live};
 
 mod as_client;
 mod audit;
+mod browsers;
 mod chain;
 mod chat;
 mod clients;
@@ -31,6 +32,7 @@ mod note;
 mod note_request;
 mod notes;
 mod past;
+pub(crate) mod picture;
 mod readers;
 mod rename;
 mod restore;
@@ -47,6 +49,7 @@ pub(crate) fn routes() -> Router<Arc<Site>> {
         .route("/notes", get(notes::show))
         .route("/notes/", get(notes::show))
         .route("/notes/{*path}", get(note::show))
+        .route("/pictures/{*path}", get(picture::bytes))
         .route("/new", get(new::ask).post(new::make))
         .route("/edit/{*path}", get(edit::show).post(edit::save))
         .route("/open/{*path}", post(note::open))
@@ -73,6 +76,7 @@ pub(crate) fn routes() -> Router<Arc<Site>> {
         .route("/clients/{name}/revoke", get(clients::ask_revoke).post(clients::revoke))
         .route("/clients/{name}/notes", get(as_client::list))
         .route("/clients/{name}/notes/{*path}", get(as_client::show))
+        .route("/browsers/end", post(browsers::end))
         .route("/forget", get(forget::ask).post(forget::forget))
         .route("/forget/{*path}", get(forget::ask_note))
         .route("/conversations", get(conversations::list))

@@ -14,7 +14,7 @@ use memdir_plan::NoteChange;
 use serde::Deserialize;
 
 use super::note_request::NoteRequest;
-use super::{graph, home, notes};
+use super::{graph, home, notes, picture};
 use crate::door::{Notice, Visitor};
 use crate::href;
 use crate::layout::{self, Page, Section};
@@ -24,12 +24,14 @@ use crate::site::{Site, Then};
 
 /// So many notes are told of that are one and two links away.
 const MOST_AROUND: usize = 60;
-/// Of so many facts it is told where they come from.
+/// So many facts stand beside the text, each with where it comes from.
 const MOST_FACTS: usize = 200;
 /// How many bytes of the page each list beside the text may have.
 const LIST_BYTES: usize = 9 * 1024;
 /// So much of a value or a line is shown beside the text.
 const MOST_LETTERS: usize = 240;
+/// So much of a title stands for a note on another page.
+const MOST_TITLE: usize = 80;
 
 /// Which part of it.
 #[derive(Debug, Default, Deserialize)]
@@ -45,6 +47,12 @@ pub(crate) async fn show(request: NoteRequest, Query(asked): Query<Asked>) -> Re
         .show(move |site, visitor, path| {
             if site.engine().is_folder(path) {
                 return notes::below(site, Some(path), asked.after.as_deref());
+            }
+            // What only is called as a picture is shown as what it is.
+            match picture::is_one(path).then(|| picture::page(site, path)) {
+                Some(Err(failure)) if failure.code == Code::UnsupportedFile => {}
+                Some(shown) => return shown,
+                None => {}
             }
             page(site, visitor, path, asked.part.unwrap_or(1))
         })
@@ -120,10 +128,27 @@ pub(crate) fn excerpts<'p>(site: &Site, visitor: &Visitor, paths: impl IntoItera
     }
 }
 
+/// Whether any of these texts is one that this browser has not been shown. They are shown now.
+pub(super) fn are_new<'p>(site: &Site, visitor: &Visitor, paths: impl IntoIterator<Item = &'p MemoryPath>) -> bool {
+    let mut is_new = false;
+    for path in paths {
+        let Some(digest) = site.engine().text_of(path).map(|text| Digest::of(text.as_bytes())) else { continue };
+        is_new |= !visitor.was_shown(path, digest);
+        visitor.is_shown(path, digest);
+    }
+    is_new
+}
+
 /// As [`excerpts`], of the notes that changes are of.
 pub(crate) fn changed(site: &Site, visitor: &Visitor, changes: &[NoteChange]) {
     let paths: Vec<MemoryPath> = changes.iter().filter_map(|change| MemoryPath::parse(&change.name).ok()).collect();
     excerpts(site, visitor, &paths);
+}
+
+/// What a note calls itself, in the first heading of its own, else in its name.
+pub(super) fn title(site: &Site, path: &MemoryPath) -> String {
+    let title = site.engine().text_of(path).and_then(|text| Note::parse(&text).title());
+    layout::shortened(title.as_deref().unwrap_or(path.stem()), MOST_TITLE)
 }
 
 /// The path that an address names.
@@ -190,7 +215,7 @@ fn parts(path: &MemoryPath, part: usize, parts: usize) -> Markup {
 
 fn facts_list(id: &str, title: &str, facts: &[Fact], known: &HashMap<usize, &FoundFact>, links: &Links) -> Markup {
     let (shown, left) = layout::fitting(
-        facts.iter().map(|fact| {
+        facts.iter().take(MOST_FACTS).map(|fact| {
             html! {
                 dt { (layout::shortened(&fact.key, MOST_LETTERS)) }
                 dd {
@@ -209,7 +234,7 @@ fn facts_list(id: &str, title: &str, facts: &[Fact], known: &HashMap<usize, &Fou
             section id=(id) {
                 h2 { (title) }
                 dl .properties { (shown) }
-                (more(left))
+                (more(left + facts.len().saturating_sub(MOST_FACTS)))
             }
         }
     }
@@ -221,14 +246,15 @@ fn value(value: &str, links: &Links) -> Markup {
     let named = link::parse(value);
     match links.to(&named.path, &named.subpath).filter(|_| is_link) {
         Some(to) => html! { a href=(href::note(to)) { (named.text.as_deref().unwrap_or(&named.path)) } },
-        None => html! { (layout::shortened(value, MOST_LETTERS)) },
+        None => html! { (layout::shortened(&markdown::without_links(value), MOST_LETTERS)) },
     }
 }
 
-fn backlinks(site: &Site, around: &Surroundings) -> Markup {
+pub(super) fn backlinks(site: &Site, around: &Surroundings) -> Markup {
     let line_of = |link: &LinkEntry| {
         let text = site.engine().text_of(&link.source).unwrap_or_default();
-        layout::shortened(text.lines().nth(link.line.saturating_sub(1)).unwrap_or_default().trim(), MOST_LETTERS)
+        let line = text.lines().nth(link.line.saturating_sub(1)).unwrap_or_default();
+        layout::shortened(&markdown::as_read(line), MOST_LETTERS)
     };
     // What does not fit is not read.
     let mut bytes = 0;

@@ -13,6 +13,7 @@ use memdir_note::Note;
 use memdir_plan as plan;
 use serde::Deserialize;
 
+use super::note;
 use crate::door::Visitor;
 use crate::layout::{self, Page, Section};
 use crate::sent::Query;
@@ -51,7 +52,7 @@ pub(crate) async fn show(State(site): State<Arc<Site>>, visitor: Visitor, Query(
         let query = asked.q.clone().unwrap_or_default();
         // What is known of half a word says nothing of the word.
         let is_unfinished = visitor.is_typing() && !query.ends_with(char::is_whitespace);
-        let found = if query.trim().is_empty() { None } else { Some(find(site, &asked, &query)) };
+        let found = if query.trim().is_empty() { None } else { Some(find(site, visitor, &asked, &query)) };
         let main = html! {
             h1 { "Search" }
             (form(&asked, &query))
@@ -69,7 +70,9 @@ pub(crate) async fn show(State(site): State<Arc<Site>>, visitor: Visitor, Query(
     .await
 }
 
-fn find(site: &Site, asked: &Asked, query: &str) -> Result<Search, Failure> {
+/// Searches. While the person types, a search that shows no note anew leaves no trace in the audit: what they look for is asked once
+/// more when they pause.
+fn find(site: &Site, visitor: &Visitor, asked: &Asked, query: &str) -> Result<Search, Failure> {
     let action = Action::SearchFiles(SearchFiles {
         query: query.to_owned(),
         mode: Some(asked.mode()),
@@ -81,14 +84,26 @@ fn find(site: &Site, asked: &Asked, query: &str) -> Result<Search, Failure> {
         as_of: None,
     });
     let engine = site.engine();
+    if visitor.is_typing() {
+        let found = searched(engine.answer_as(&site.person(), action.clone()))?;
+        if !note::are_new(site, visitor, found.hits.iter().map(|hit| &hit.path)) {
+            return Ok(found);
+        }
+    }
     // The hint of a query that cannot be read is for whoever wrote it.
     let report = engine.conclude(engine.propose(Parsed::of([Call::plain(1, action)]), site.person()));
     if let Some(failure) = report.error {
         return Err(failure);
     }
-    match report.actions.into_iter().next().map(|outcome| outcome.result) {
-        Some(Ok(Value::Search(found))) => Ok(found),
-        Some(Err(failure)) => Err(failure),
+    let found =
+        searched(report.actions.into_iter().next().map_or_else(|| Err(unexpected()), |outcome| outcome.result))?;
+    note::are_new(site, visitor, found.hits.iter().map(|hit| &hit.path));
+    Ok(found)
+}
+
+fn searched(answer: Result<Value, Failure>) -> Result<Search, Failure> {
+    match answer? {
+        Value::Search(found) => Ok(found),
         _ => Err(unexpected()),
     }
 }
@@ -135,7 +150,8 @@ fn results(site: &Site, asked: &Asked, found: &Search, is_unfinished: bool) -> M
 fn hit_of(site: &Site, asked: &Asked, query: &str, hit: &Hit) -> Markup {
     let text = site.engine().text_of(&hit.path).unwrap_or_default();
     let title = Note::parse(&text).title().unwrap_or_else(|| hit.path.stem().to_owned());
-    let snippet = layout::shortened(&markdown::without_links(hit.snippet.trim()), SNIPPET);
+    let snippet: Vec<String> = hit.snippet.lines().map(markdown::as_read).collect();
+    let snippet = layout::shortened(snippet.join("\n").trim(), SNIPPET);
     let place = hit.heading.as_deref().map(|heading| format!("#{}", markdown::anchor(heading))).unwrap_or_default();
     html! {
         li {

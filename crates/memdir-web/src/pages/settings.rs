@@ -46,24 +46,25 @@ pub(crate) async fn show(State(site): State<Arc<Site>>, visitor: Visitor) -> Res
         sections.dedup();
         let main = html! {
             h1 { "Settings" }
-            p { "The settings in effect for a command that you start now. You cannot change them here: edit the settings file, set a variable, or give the option." }
+            p { "The settings in effect for a command that you start now. Beside each stands where it comes from, and what changes it: a line in the settings file, or a variable of the environment. Nothing is changed here." }
             @if let Some(file) = &shown.file {
                 p { "Settings file: " code .path { (file) } " " button .small type="button" data-copy=(file) { "Copy its path" } }
             }
             @for section in sections {
-                h2 { @if section.is_empty() { "At the top" } @else { "[" (section) "]" } }
-                table {
-                    thead { tr { th scope="col" { "Name" } th scope="col" { "Value" } th scope="col" { "From" } th scope="col" { "To change it" } } }
-                    tbody {
-                        @for setting in shown.settings.iter().filter(|setting| setting.section == section) {
-                            tr {
-                                th scope="row" { (setting.key) }
-                                td { @match &setting.value { Some(value) => code { (layout::shortened(value, LETTERS)) }, None => span .quiet { "not set" } } }
-                                td { (setting.source) }
-                                td .quiet {
-                                    @if !section.is_empty() { code { "[" (section) "] " (setting.key) " = …" } } @else { code { (setting.key) " = …" } }
-                                    @if let Some(variable) = &setting.variable { " or " code { (variable) } }
+                h2 { @if section.is_empty() { "Above all sections" } @else { "[" (section) "]" } }
+                dl .settings {
+                    @for setting in shown.settings.iter().filter(|setting| setting.section == section) {
+                        div {
+                            dt { (setting.key) }
+                            dd {
+                                @match &setting.value {
+                                    Some(value) => { code { (layout::shortened(value, LETTERS)) } " " small { (setting.source) } },
+                                    None => span .quiet { "not set" },
                                 }
+                            }
+                            dd .quiet {
+                                @if !section.is_empty() { code { "[" (section) "] " (setting.key) " = …" } } @else { code { (setting.key) " = …" } }
+                                @if let Some(variable) = &setting.variable { " or " code { (variable) } }
                             }
                         }
                     }

@@ -18,7 +18,7 @@ use crate::{ClientToken, NewClient, PersonFiles, RegisteredClient};
 
 /// The person's files, kept in this process.
 #[derive(Default)]
-struct Files {
+pub(super) struct Files {
     rules: Mutex<Vec<Rule>>,
     clients: Mutex<Vec<RegisteredClient>>,
     opened: Mutex<Vec<String>>,
@@ -77,7 +77,7 @@ impl PersonFiles for Files {
     }
 }
 
-async fn env(notes: &[(&str, &str)]) -> (Env, Arc<Files>) {
+pub(super) async fn env(notes: &[(&str, &str)]) -> (Env, Arc<Files>) {
     let (env, files) = (Env::new(notes).await, Arc::new(Files::default()));
     env.site.set_person_files(Arc::clone(&files) as Arc<dyn PersonFiles>);
     (env, files)
@@ -374,7 +374,7 @@ async fn a_client_is_added_looked_through_and_revoked() {
     assert!(added.body.contains("Authorization: Bearer memdir_secret"));
     let list = env.get("/clients").await.body;
     assert!(
-        list.contains("work/**") && list.contains("60 requests a minute") && !list.contains("memdir_secret"),
+        list.contains("work/**") && list.contains("at most 60 a minute") && !list.contains("memdir_secret"),
         "{list}"
     );
     let seen = env.get("/clients/shelf/notes").await.body;

@@ -214,3 +214,26 @@ async fn no_path_leads_out_or_into_the_state() {
     }
     assert_eq!(env.get("/notes/%ff.md").await.status, 400);
 }
+
+#[tokio::test]
+async fn the_browsers_that_are_in_are_listed_and_each_can_be_put_out() {
+    let (mut env, _) = decisions::env(&[("a.md", "x")]).await;
+    let first = env.cookie.clone();
+    env.enter().await;
+    assert_eq!(env.cookie.split('=').next(), Some("memdir-8733"), "the cookie is that of this port");
+    let page = env.get("/clients").await.body;
+    let list = between(&page, "id=\"browsers\"", "</ul>");
+    assert_eq!((list.matches("a browser, let in").count(), list.matches("this one").count()), (2, 1), "{list}");
+    assert!(!list.contains(first.split('=').nth(1).unwrap()), "a cookie stands on a page");
+    let numbers: Vec<&str> =
+        list.split("name=\"browser\" value=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    assert_eq!(numbers, ["1", "2"]);
+    let old = |env: &Env| request(Method::GET, "/notes", &[("cookie", &first)], &env.token);
+    assert_eq!(env.send(old(&env)).await.status, 200);
+    assert_eq!(env.post("/browsers/end", &[("browser", "7")]).await.status, 404);
+    let ended = env.post("/browsers/end", &[("browser", "1")]).await;
+    assert_eq!((ended.status, ended.header(LOCATION)), (303, "/clients"));
+    assert_eq!((env.send(old(&env)).await.status, env.get("/notes").await.status), (401, 200));
+    assert_eq!(env.post("/browsers/end", &[("browser", "2")]).await.status, 303);
+    assert_eq!(env.get("/clients").await.status, 401, "also this one");
+}

@@ -33,6 +33,9 @@ const TRIES: &[&str] = &[
     "<a href=\"/undo\" id=\"notice\" class=\"danger\" target=_blank data-live=notes>x</a>",
     "---\nkey: \"</dd><script>1</script>\"\n\"<img src=x onerror=1>\": x\n---\n- <script>k</script>: <b>v</b>",
     "\u{202e}gnp.exe \u{1b}[31mred\u{1b}]0;title\u{7} \0 \u{2028} \u{feff}",
+    "![x](n0.md) ![y](/undo) ![z](../n0.gif) ![[n0.gif]] ![a\" onerror=\"alert(1)](boat.gif) [![x](boat.gif \"onload=x\")](/undo)",
+    "![[boat.gif|<img src=x onerror=1>]] ![[boat.gif|20\" onload=\"x]] ![[boat.gif|9999999]] ![x](boat.gif?a=/undo) ![x](//boat.gif)",
+    "[^<script>1</script>] [^\"onload=x] [[a[^1]]] [x[^1]](https://a.example)\n\n[^1]: <b id=notice>x</b>\n[^\"onload=x]: y\n[^<script>1</script>]: [^1]",
     "{{7*7}} ${7*7} <%= 1 %> `` ` ``",
 ];
 
@@ -40,7 +43,7 @@ const TRIES: &[&str] = &[
 async fn nothing_in_a_note_becomes_more_than_text_and_links() {
     let names: Vec<String> = (0..TRIES.len()).map(|number| format!("n{number}.md")).collect();
     let notes: Vec<(&str, &str)> = names.iter().map(String::as_str).zip(TRIES.iter().copied()).collect();
-    let env = Env::new(&notes).await;
+    let env = Env::new(&[&notes[..], &[("boat.gif", "GIF89a")]].concat()).await;
     for (name, text) in &notes {
         for address in [format!("/notes/{name}"), format!("/edit/{name}"), format!("/delete/{name}")] {
             let page = env.get(&address).await;
@@ -59,7 +62,7 @@ async fn nothing_in_a_note_becomes_more_than_text_and_links() {
 /// The elements that pages are made of.
 const KNOWN: &str = "!DOCTYPE html head meta title link script body header a nav ul ol li form label input main div article \
                      aside section p h1 h2 h3 h4 h5 h6 small span br dl dt dd button footer textarea pre code em strong \
-                     del table thead tbody tr th td blockquote hr mark select option b svg circle line text details summary";
+                     del table thead tbody tr th td blockquote hr mark select option b svg circle line text details summary img sup";
 
 /// Looks at each tag of a page.
 #[track_caller]
@@ -73,6 +76,8 @@ fn check(page: &str, text: &str) {
             assert!(tag.starts_with(r#"script src="/assets/app-"#), "<{tag}> of {text:?}");
         }
         for (attribute, value) in attributes(tag) {
+            let is_picture = (name, attribute) == ("img", "src");
+            assert!(!is_picture || value == "/pictures/boat.gif", "<{tag}> of {text:?}");
             let is_bad = attribute.starts_with("on") || matches!(attribute, "style" | "srcdoc" | "target");
             assert!(!is_bad, "<{tag}> of {text:?}");
             if matches!(attribute, "href" | "src" | "action") {

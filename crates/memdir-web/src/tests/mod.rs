@@ -25,6 +25,7 @@ mod edit;
 mod home;
 mod hostile;
 mod pages;
+mod pictures;
 mod shown;
 
 const HOME: &str = "127.0.0.1:8733";

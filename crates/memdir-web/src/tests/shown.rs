@@ -96,8 +96,38 @@ async fn home_is_a_reading_of_the_notes_that_it_tells_of() {
 async fn a_search_while_the_person_types_leaves_the_notice_to_the_next_page() {
     let env = Env::new(&[("a.md", "one\n")]).await;
     assert_eq!(env.post("/new", &[("path", "first.md"), ("content", "x")]).await.status, 303);
-    let headers = [("cookie", env.cookie.as_str()), ("memdir-typing", "1")];
+    let headers = [("cookie", env.cookie.as_str()), ("memdir-typing", "now")];
     let typed = env.send(request(Method::GET, "/search?q=o", &headers, "")).await.body;
     assert!(!typed.contains(r#"id="notice""#));
     assert!(env.get("/notes/first.md").await.body.contains(r#"name="undo""#));
+}
+
+#[tokio::test]
+async fn a_search_as_one_types_is_noted_where_it_shows_something_new_and_after_a_pause() {
+    let env = kept(&[("jane.md", "Jane plays.\n"), ("jack.md", "Jack sails.\n")]).await;
+    let ask = async |query: &str, typing: &str| {
+        let headers = [("cookie", env.cookie.as_str()), ("memdir-typing", typing)];
+        env.send(request(Method::GET, &format!("/search?q={query}&mode=text"), &headers, "")).await.body
+    };
+    let searches = || {
+        env.site.engine().settle_reads();
+        let records = env.site.engine().records(i64::MIN).unwrap();
+        let searches = records.iter().filter(|record| record.action == "search_files");
+        searches.map(|record| record.payload.as_ref().unwrap().to_string()).collect::<Vec<_>>()
+    };
+    assert!(ask("j", "now").await.contains("/notes/jack.md"));
+    assert_eq!((searches().len(), reads(&env, "jack.md"), reads(&env, "jane.md")), (1, 1, 1), "both were shown");
+    for query in ["ja", "jan", "jane", "janex"] {
+        assert_eq!(ask(query, "now").await.contains("/notes/jane.md"), query != "janex");
+    }
+    assert_eq!(searches().len(), 1, "nothing was shown that had not been");
+    assert!(ask("jane", "paused").await.contains("/notes/jane.md"));
+    let noted = searches();
+    assert!(noted.len() == 2 && noted[1].contains("\"jane\""), "what was looked for: {noted:?}");
+    env.write("jack.md", "Jack sails to Jane.\n");
+    assert!(ask("jane", "now").await.contains("/notes/jack.md"));
+    assert_eq!((searches().len(), reads(&env, "jack.md")), (3, 2), "this text is another one");
+    // What is asked without the script is noted each time.
+    env.get("/search?q=jane&mode=text").await;
+    assert_eq!(searches().len(), 4);
 }
