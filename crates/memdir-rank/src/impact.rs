@@ -2,9 +2,9 @@
 
 use super::bm25::{MOST, saturated};
 
-/// The length of a note, in words, that is neither short nor long. It is fixed, so that what is kept of a note holds whatever the
-/// others are; within one memory it only moves how much length counts.
-const LENGTH: f64 = 150.0;
+/// The length of a note, in words, that is neither short nor long. It is fixed and not the mean of a memory, so that what is kept of a note
+/// holds whatever becomes of the others.
+const LENGTH: f64 = 300.0;
 
 /// How often a word stands in a note, weighed by that note's length as BM25 does, in [`Impact::STEPS`] equal steps: an index that keeps the
 /// step beside the word need not count anything when it is asked (impact-ordered postings, after Anh and Moffat).
@@ -61,9 +61,9 @@ mod tests {
     #[test]
     fn a_step_holds_what_the_formula_says() {
         for often in [1.0, 1.5, 2.0, 3.0, 6.5, 40.0] {
-            for words in [1_u32, 10, 150, 900, 100_000] {
+            for words in [1_u32, 10, 300, 900, 100_000] {
                 // BM25 with k1 1.2 and b 0.75, by its formula.
-                let exact = often * 2.2 / (often + 1.2 * (0.25 + 0.75 * f64::from(words) / 150.0));
+                let exact = often * 2.2 / (often + 1.2 * (0.25 + 0.75 * f64::from(words) / 300.0));
                 let impact = Impact::of(often, words);
                 assert!((impact.value() - exact).abs() <= 2.2 / 16.0 + 1e-9, "{often} {words}");
                 assert_eq!(Impact::of_step(impact.step()), Some(impact));
