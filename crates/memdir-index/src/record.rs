@@ -1,6 +1,6 @@
 //! [`NoteRecord`]: what an index takes of one note, made apart from it so that several threads can.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use memdir_check::Look;
 use memdir_core::digest::Digest;
@@ -8,12 +8,15 @@ use memdir_core::path::MemoryPath;
 use memdir_note::stem::Stem;
 use memdir_note::target::stems_meant;
 use memdir_note::{Card, Note, words};
-use memdir_rank::{Column, called};
+use memdir_rank::{Column, Impact, called};
 
 /// No more of the words of one note are kept than this; the rest of it is not found by its words.
 const MOST_WORD_BYTES: usize = 256 * 1024;
 /// A longer word is kept by its digest: nobody sends it, but it may have been sent.
 const MOST_BYTES_OF_A_WORD: usize = 64;
+/// The first of the characters that say how much of a token a note has: control characters, which the tokenizer takes for letters and
+/// no word has.
+const FIRST_MARK: u8 = 0x80;
 
 /// What an index takes of one note.
 #[derive(Clone, Debug)]
@@ -31,8 +34,8 @@ pub(super) struct Text {
     pub(super) names: BTreeSet<String>,
     /// The names that its links lead to.
     pub(super) links: BTreeSet<String>,
-    /// Its words, joined by blanks, in the order of [`Column::ALL`].
-    pub(super) columns: [String; Column::ALL.len()],
+    /// Its words, as terms joined by blanks.
+    pub(super) words: String,
 }
 
 impl NoteRecord {
@@ -43,7 +46,7 @@ impl NoteRecord {
         let card = Card::of(&note);
         let look = Look::of(text, &note, active);
         let headings: Vec<_> = note.headings().iter().map(|heading| heading.shown()).collect();
-        let columns = columns(path, text, &card, &headings);
+        let words = indexed_words(path, text, &card, &headings);
         let stem = path.stem();
         let names = [stem].into_iter().chain(card.title.as_deref()).chain(card.aliases.iter().map(String::as_str));
         let names = names.map(called).collect();
@@ -51,7 +54,7 @@ impl NoteRecord {
         Self {
             digest: Some(Digest::of(text.as_bytes())),
             look: encode(&look),
-            text: Some(Text { card: encode(&card), names, links, columns }),
+            text: Some(Text { card: encode(&card), names, links, words }),
         }
     }
 
@@ -71,7 +74,8 @@ impl NoteRecord {
     #[must_use]
     pub fn bytes(&self) -> usize {
         let text = self.text.as_ref().map_or(0, |text| {
-            text.card.len() + text.columns.iter().chain(&text.names).chain(&text.links).map(String::len).sum::<usize>()
+            text.card.len()
+                + [&text.words].into_iter().chain(&text.names).chain(&text.links).map(String::len).sum::<usize>()
         });
         self.look.len() + text
     }
@@ -91,25 +95,24 @@ pub(super) fn names_meant(path: &str, source: &MemoryPath) -> impl Iterator<Item
     stems_meant(path, source).into_iter().map(|stem| called(&stem)).chain(written)
 }
 
-fn columns(path: &MemoryPath, text: &str, card: &Card, headings: &[String]) -> [String; Column::ALL.len()] {
-    let (mut left, languages) = (MOST_WORD_BYTES, card.languages);
+/// The words of a note, each once: the tokens of its stems with how much of them the note has, joined by blanks.
+fn indexed_words(path: &MemoryPath, text: &str, card: &Card, headings: &[String]) -> String {
     let bare =
         if path.is_note() { path.as_str().get(..path.as_str().len() - 3).unwrap_or_default() } else { path.as_str() };
-    Column::ALL.map(|column| {
-        let mut words = String::new();
+    let (mut left, mut length) = (MOST_WORD_BYTES, 0_u32);
+    let mut counted: HashMap<String, f64> = HashMap::new();
+    for column in Column::ALL {
+        let is_own = matches!(column, Column::Name | Column::Body);
         let mut add = |text: &str| {
             words::each(text, &mut |word, _| {
-                languages.stems(word, &mut |stem| {
-                    let start = words.len();
-                    if start > 0 {
-                        words.push(' ');
-                    }
-                    push_token(stem, &mut words);
-                    match left.checked_sub(words.len() - start) {
-                        Some(rest) => left = rest,
-                        None => words.truncate(start),
-                    }
-                });
+                // What stands in the other columns stands in the text as well.
+                length = length.saturating_add(u32::from(is_own));
+                if let Some(often) = counted.get_mut(word) {
+                    *often += column.weight();
+                } else if let Some(rest) = left.checked_sub(word.len().min(MOST_BYTES_OF_A_WORD) + 1) {
+                    left = rest;
+                    counted.insert(word.to_owned(), column.weight());
+                }
             });
         };
         match column {
@@ -120,8 +123,31 @@ fn columns(path: &MemoryPath, text: &str, card: &Card, headings: &[String]) -> [
             Column::Tag => card.tags.iter().for_each(|tag| add(tag)),
             Column::Body => add(text),
         }
-        words
-    })
+    }
+    let mut tokens: Vec<(String, f64)> = Vec::with_capacity(counted.len());
+    for (word, often) in counted {
+        card.languages.stems(&word, &mut |stem| tokens.push((token(stem), often)));
+    }
+    tokens.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+    let same = tokens.chunk_by(|(one, _), (other, _)| one == other);
+    let terms = same.filter_map(|same| {
+        let often = same.iter().map(|(_, often)| often).sum();
+        Some(marked(&same.first()?.0, Impact::of(often, length)))
+    });
+    terms.collect::<Vec<_>>().join(" ")
+}
+
+/// The term under which the index holds a token of the notes that have so much of it. More of it is a greater term, and no other token's
+/// term is between them.
+pub(super) fn marked(token: &str, much: Impact) -> String {
+    format!("{token}{}", char::from(FIRST_MARK + much.step()))
+}
+
+/// The token of a term and how much of it is meant; `None` for what [`marked`] does not make.
+pub(super) fn parted(term: &str) -> Option<(&str, Impact)> {
+    let (at, mark) = term.char_indices().next_back()?;
+    let step = u8::try_from(u32::from(mark)).ok()?.checked_sub(FIRST_MARK)?;
+    Some((term.get(..at)?, Impact::of_step(step)?))
 }
 
 /// The token under which the index holds a stem, of which the tokenizer makes nothing else.

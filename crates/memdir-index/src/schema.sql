@@ -57,9 +57,8 @@ CREATE TABLE point (
     numbers BLOB NOT NULL
 ) STRICT;
 
--- The words, made by us and joined by blanks; the columns are those of `rank::Column`, in their order.
+-- The words, made by us and joined by blanks, each once, followed by how much of it the note has.
 CREATE VIRTUAL TABLE text USING fts5 (
-    title, heading, name, key, tag, body,
-    content = '', contentless_delete = 1, tokenize = 'ascii'
+    words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
 );
 CREATE VIRTUAL TABLE word USING fts5vocab (text, row);

@@ -1,16 +1,15 @@
 //! What ranking asks of an index.
 
+use std::cmp::Reverse;
+
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::record::{is_word, token};
+use super::record::{is_word, marked, parted, token};
 use super::{Index, IndexError, blob, sealed, text};
 use memdir_core::path::MemoryPath;
 use memdir_note::Card;
 use memdir_note::stem::Stem;
-use memdir_rank::{Column, Files, Number, Point, Source, SourceError, Spelling};
-
-/// What FTS5 takes for the weight of a word that most rows hold.
-const LEAST_WEIGHT: f64 = 1e-6;
+use memdir_rank::{Files, Impact, Number, Point, Source, SourceError, Spelling};
 
 impl Source for Index {
     fn notes(&self) -> Result<usize, SourceError> {
@@ -28,18 +27,17 @@ impl Source for Index {
 
     fn holding(&self, stems: &[Stem]) -> Result<usize, SourceError> {
         Ok(self.checked(|db| {
-            let mut statement = db.prepare_cached("SELECT doc FROM word WHERE term = ?1")?;
             let mut holding = Vec::new();
             for stem in stems {
-                let notes: Option<usize> = statement.query_row([token(stem)], |row| row.get(0)).optional()?;
-                holding.extend(notes);
+                let notes: usize = terms(db, &token(stem))?.into_iter().map(|(_, notes)| notes).sum();
+                holding.extend((notes > 0).then_some(notes));
             }
             // A short note may hold two stems of one word.
             if holding.len() > 1 { Ok(every(db, stems)?.len()) } else { Ok(holding.pop().unwrap_or_default()) }
         })?)
     }
 
-    fn matching(&self, stems: &[Stem]) -> Result<Vec<(Number, f64)>, SourceError> {
+    fn matching(&self, stems: &[Stem]) -> Result<Vec<(Number, Impact)>, SourceError> {
         Ok(self.checked(|db| every(db, stems))?)
     }
 
@@ -114,12 +112,12 @@ impl Source for Index {
 }
 
 /// The notes that hold any of some stems, each once, and how much of the one that says most.
-fn every(db: &Connection, stems: &[Stem]) -> Result<Vec<(Number, f64)>, IndexError> {
+fn every(db: &Connection, stems: &[Stem]) -> Result<Vec<(Number, Impact)>, IndexError> {
     let mut found = Vec::new();
     for stem in stems {
         found.extend(matching(db, &token(stem))?);
     }
-    found.sort_unstable_by(|(one, much), (other, more)| one.cmp(other).then_with(|| more.total_cmp(much)));
+    found.sort_unstable_by_key(|(note, much)| (*note, Reverse(*much)));
     found.dedup_by_key(|(note, _)| *note);
     Ok(found)
 }
@@ -136,26 +134,33 @@ fn numbers(db: &Connection, sql: &str, about: &str, most: usize) -> Result<Vec<N
     Ok(found.collect::<Result<_, _>>()?)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "there are fewer notes than 2^52")]
-fn matching(db: &Connection, token: &str) -> Result<Vec<(Number, f64)>, IndexError> {
-    // Column::weight in the order of the columns.
-    let [title, heading, name, key, tag, body] = Column::ALL.map(Column::weight);
-    let mut statement =
-        db.prepare_cached("SELECT rowid, bm25(text, ?2, ?3, ?4, ?5, ?6, ?7) FROM text WHERE text MATCH ?1")?;
-    let query = format!("\"{token}\"");
-    let mut rows = statement.query(params![query, title, heading, name, key, tag, body])?;
-    let mut found: Vec<(Number, f64)> = Vec::new();
+/// How much of a token notes have, and how many notes so much.
+fn terms(db: &Connection, token: &str) -> Result<Vec<(Impact, usize)>, IndexError> {
+    let mut statement = db.prepare_cached("SELECT term, doc FROM word WHERE term >= ?1 AND term <= ?2")?;
+    let mut rows = statement.query(Impact::RANGE.map(|much| marked(token, much)))?;
+    let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        found.push((row.get(0)?, row.get(1)?));
+        if let Some((own, much)) = parted(text(row, 0)?)
+            && own == token
+        {
+            found.push((much, row.get(1)?));
+        }
     }
-    // FTS5 multiplies by how rare the word is, as it counts that, and gives the best the least number.
-    let (notes, holding) = (texts(db)?, found.len());
-    if holding > notes {
+    Ok(found)
+}
+
+fn matching(db: &Connection, token: &str) -> Result<Vec<(Number, Impact)>, IndexError> {
+    let mut found = Vec::new();
+    for (much, _) in terms(db, token)? {
+        let mut statement = db.prepare_cached("SELECT rowid FROM text WHERE text MATCH ?1")?;
+        let mut rows = statement.query([format!("\"{}\"", marked(token, much))])?;
+        while let Some(row) = rows.next()? {
+            found.push((row.get(0)?, much));
+        }
+    }
+    if found.len() > texts(db)? {
         return Err(IndexError::damaged("more notes hold a word than there are"));
     }
-    let weight = ((notes as f64 - holding as f64 + 0.5) / (holding as f64 + 0.5)).ln();
-    let weight = if weight > 0.0 { weight } else { LEAST_WEIGHT };
-    found.iter_mut().for_each(|(_, score)| *score = -*score / weight);
     Ok(found)
 }
 
@@ -164,18 +169,21 @@ fn spelled_like(db: &Connection, word: &str) -> Result<Option<Stem>, IndexError>
     let first = spelling.first();
     let mut statement = db.prepare_cached("SELECT term, doc FROM word WHERE term >= ?1 AND term < ?2")?;
     let mut rows = statement.query([first, &format!("{first}{}", char::MAX)])?;
-    let mut best: Option<(usize, u64, Stem)> = None;
+    // The terms of one token come one after the other.
+    let mut near: Vec<(usize, usize, String)> = Vec::new();
     while let Some(row) = rows.next()? {
-        let term = text(row, 0)?;
-        let Some(distance) = spelling.distance(term).filter(|_| is_word(term)) else { continue };
-        let holding: u64 = row.get(1)?;
-        // They come in the order of the alphabet.
-        let is_better = best
-            .as_ref()
-            .is_none_or(|(nearest, most, _)| distance < *nearest || (distance == *nearest && holding > *most));
-        if is_better {
-            best = Some((distance, holding, Stem::kept(term)));
+        let Some((token, _)) = parted(text(row, 0)?) else { continue };
+        let holding: usize = row.get(1)?;
+        match near.last_mut().filter(|(.., known)| known == token) {
+            Some((_, notes, _)) => *notes += holding,
+            None => {
+                let distance = spelling.distance(token).filter(|_| is_word(token));
+                near.extend(distance.map(|distance| (distance, holding, token.to_owned())));
+            }
         }
     }
-    Ok(best.map(|(.., stem)| stem))
+    let nearest = near.into_iter().min_by(|(one, notes, word), (other, others, other_word)| {
+        one.cmp(other).then_with(|| others.cmp(notes)).then_with(|| word.cmp(other_word))
+    });
+    Ok(nearest.map(|(.., stem)| Stem::kept(&stem)))
 }

@@ -280,7 +280,7 @@ fn fill(db: &Connection, id: i64, swept: &Swept, record: &NoteRecord) -> Result<
     let digest = record.digest.as_ref().map(|digest| digest.as_bytes().as_slice());
     let sql = "INSERT INTO note (file, digest, look, card) VALUES (?1, ?2, ?3, ?4)";
     db.prepare_cached(sql)?.execute(params![id, digest, look, card])?;
-    let Some(Text { names, links, columns, .. }) = &record.text else { return Ok(()) };
+    let Some(Text { names, links, words, .. }) = &record.text else { return Ok(()) };
     for link in links {
         db.prepare_cached("INSERT INTO link (file, name) VALUES (?1, ?2)")?.execute(params![id, link])?;
     }
@@ -291,9 +291,7 @@ fn fill(db: &Connection, id: i64, swept: &Swept, record: &NoteRecord) -> Result<
     for name in names {
         db.prepare_cached("INSERT INTO name (file, name) VALUES (?1, ?2)")?.execute(params![id, name])?;
     }
-    let sql = "INSERT INTO text (rowid, title, heading, name, key, tag, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-    let [title, heading, name, key, tag, body] = columns;
-    db.prepare_cached(sql)?.execute(params![id, title, heading, name, key, tag, body])?;
+    db.prepare_cached("INSERT INTO text (rowid, words) VALUES (?1, ?2)")?.execute(params![id, words])?;
     Ok(())
 }
 

@@ -275,7 +275,7 @@ impl<T: Tree> Planner<'_, T> {
             found.clear();
             let word = question.as_ref().and_then(|question| question.words().first());
             let mut holding = word.map(|word| source.matching(word.stems())).transpose()?.unwrap_or_default();
-            holding.sort_by(|(one, weight), (other, other_weight)| other_weight.total_cmp(weight).then(one.cmp(other)));
+            holding.sort_by(|(one, weight), (other, other_weight)| other_weight.cmp(weight).then(one.cmp(other)));
             for (number, _) in holding.into_iter().take(MOST_CARDS) {
                 let card = source.card(number)?;
                 let stating = card.filter(|(_, card)| card.facts.iter().any(|one| fact::key(&one.key) == wanted));

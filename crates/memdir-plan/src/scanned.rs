@@ -10,7 +10,7 @@ use crate::wanted::{Evidence, Wanted, without_extension};
 use memdir_core::path::MemoryPath;
 use memdir_note::stem::{Languages, Stem};
 use memdir_note::{Card, Note, words};
-use memdir_rank::{Bm25, Files, Number, Question, Source, SourceError, Spelling, Word, called};
+use memdir_rank::{Files, Impact, Number, Question, Source, SourceError, Spelling, Word, called};
 
 /// Notes that were looked into for one question.
 pub(crate) struct ScannedNotes<'a> {
@@ -18,7 +18,6 @@ pub(crate) struct ScannedNotes<'a> {
     notes: Vec<(MemoryPath, Evidence)>,
     read: &'a dyn Fn(&MemoryPath) -> Option<String>,
     holding: Vec<usize>,
-    bm25: Bm25,
     names: HashMap<String, Vec<Number>>,
 }
 
@@ -35,13 +34,11 @@ impl<'a> ScannedNotes<'a> {
                 *count += 1;
             }
         }
-        let lengths = notes.iter().map(|(_, evidence)| f64::from(evidence.length)).sum();
-        let bm25 = Bm25::new(notes.len(), lengths, &holding);
         let mut names: HashMap<String, Vec<Number>> = HashMap::new();
         for ((path, _), number) in notes.iter().zip(0..) {
             names.entry(called(path.stem())).or_default().push(number);
         }
-        Self { question, notes, read, holding, bm25, names }
+        Self { question, notes, read, holding, names }
     }
 
     fn note(&self, number: Number) -> Option<&(MemoryPath, Evidence)> {
@@ -54,13 +51,13 @@ impl<'a> ScannedNotes<'a> {
     }
 
     /// What each note says of a word that is not in the question.
-    fn look_again(&self, stems: &[Stem]) -> Vec<(Number, f64)> {
+    fn look_again(&self, stems: &[Stem]) -> Vec<(Number, Impact)> {
         let wanted = Wanted::of(&[Word::with(stems)]);
         let mut found = Vec::new();
         for ((path, known), number) in self.notes.iter().zip(0..) {
             let evidence = (self.read)(path).map(|text| wanted.evidence(path, &text));
             if let Some((_, often)) = evidence.as_ref().and_then(|evidence| evidence.found.first()) {
-                found.push((number, self.bm25.saturated(f64::from(*often), f64::from(known.length))));
+                found.push((number, Impact::of(f64::from(*often), known.length)));
             }
         }
         found
@@ -84,11 +81,11 @@ impl Source for ScannedNotes<'_> {
         }
     }
 
-    fn matching(&self, stems: &[Stem]) -> Result<Vec<(Number, f64)>, SourceError> {
+    fn matching(&self, stems: &[Stem]) -> Result<Vec<(Number, Impact)>, SourceError> {
         let Some(place) = self.place(stems) else { return Ok(self.look_again(stems)) };
         let much = |evidence: &Evidence| {
             let (_, often) = evidence.found.iter().find(|(number, _)| usize::from(*number) == place)?;
-            Some(self.bm25.saturated(f64::from(*often), f64::from(evidence.length)))
+            Some(Impact::of(f64::from(*often), evidence.length))
         };
         Ok(self.notes.iter().zip(0..).filter_map(|((_, evidence), number)| Some((number, much(evidence)?))).collect())
     }

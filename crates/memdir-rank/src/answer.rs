@@ -263,7 +263,7 @@ pub fn by_text(source: &dyn Source, query: &str) -> Result<Vec<Found>, SourceErr
     let mut scores: HashMap<Number, f64> = HashMap::new();
     for (number, word) in asked.iter().enumerate() {
         for (note, much) in source.matching(word.stems())? {
-            *scores.entry(note).or_default() += much * bm25.weight(number);
+            *scores.entry(note).or_default() += much.value() * bm25.weight(number);
         }
     }
     let found = scores.into_iter().map(|(note, score)| Found { note, score, why: vec![Why::Text] });

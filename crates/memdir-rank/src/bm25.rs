@@ -6,6 +6,8 @@ use std::cmp::Ordering;
 const K1: f64 = 1.2;
 /// How much the length of a note counts.
 const B: f64 = 0.75;
+/// The most that [`saturated`] says.
+pub(super) const MOST: f64 = K1 + 1.0;
 
 /// Weighs words by how rare they are, after BM25 as Robertson and Zaragoza describe it.
 ///
@@ -49,16 +51,14 @@ impl Bm25 {
     /// holds any.
     #[must_use]
     pub fn score(&self, frequencies: impl IntoIterator<Item = (usize, f64)>, length: f64) -> f64 {
-        let one = |(word, frequency): (usize, f64)| self.weight(word) * self.saturated(frequency, length);
+        let one = |(word, frequency): (usize, f64)| self.weight(word) * saturated(frequency, length / self.mean_length);
         frequencies.into_iter().map(one).sum()
     }
+}
 
-    /// What it says that a word stands so often in a note of `length` words, whatever the word: up to 2.2.
-    #[must_use]
-    pub fn saturated(&self, frequency: f64, length: f64) -> f64 {
-        let slow = K1 * (1.0 - B + B * length / self.mean_length);
-        frequency * (K1 + 1.0) / (frequency + slow)
-    }
+/// What it says that a word stands so often in a note that is so many times as long as others, whatever the word: up to [`MOST`].
+pub(super) fn saturated(frequency: f64, length: f64) -> f64 {
+    frequency * MOST / (frequency + K1 * (1.0 - B + B * length))
 }
 
 /// The best first; what is equally good in the order of its key.

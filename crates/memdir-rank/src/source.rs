@@ -1,6 +1,6 @@
 //! [`Source`]: what ranking may ask of whoever knows what the notes hold.
 
-use super::Point;
+use super::{Impact, Point};
 use memdir_core::path::MemoryPath;
 use memdir_note::stem::Stem;
 use memdir_note::{Card, Seen};
@@ -8,7 +8,7 @@ use memdir_note::{Card, Seen};
 /// The number that a source has given a note; it means something only to that source, while it is asked.
 pub type Number = i64;
 
-/// The parts of a note that a word can stand in, in the order of the columns of an index.
+/// The parts of a note that a word can stand in.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Column {
     /// Its title and its aliases.
@@ -72,9 +72,8 @@ pub trait Source {
     /// How many notes hold a word under any of its stems, in whatever column.
     fn holding(&self, stems: &[Stem]) -> Result<usize, SourceError>;
 
-    /// The notes that hold a word, and how much of it: the part of BM25 that says how often, from above 0 up to 2.2,
-    /// with [`Column::weight`], k1 1.2 and b 0.75, without the part that says how rare the word is.
-    fn matching(&self, stems: &[Stem]) -> Result<Vec<(Number, f64)>, SourceError>;
+    /// The notes that hold a word, each once, and how much of it, counted with [`Column::weight`]; in no order.
+    fn matching(&self, stems: &[Stem]) -> Result<Vec<(Number, Impact)>, SourceError>;
 
     /// Where a note is, and its card; `None` for a number that no note has.
     fn card(&self, note: Number) -> Result<Option<(MemoryPath, Card)>, SourceError>;

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::bm25::MOST;
 use super::question::MOST_WORDS;
 use super::{Asking, Bm25, Number, Question, Source, SourceError, best_first, vector};
 
@@ -11,9 +12,7 @@ const LEAST_WEIGHT: f64 = 0.6;
 const MANY_NOTES: usize = 1_000;
 const COMMON: usize = 10;
 /// Words are looked for, the rarest first, until so many notes came.
-const MOST_MATCHING: usize = 30_000;
-/// The most that a source says of a word in a note.
-const MOST_OF_A_WORD: f64 = 2.2;
+const MOST_MATCHING: usize = 12_000;
 
 /// How often each word of a question is still to be explained.
 pub(super) type Left = [u8; MOST_WORDS];
@@ -63,8 +62,9 @@ impl Evidence {
             asked += holding;
             asking.check()?;
             let (Some(word_of), Some(idf)) = (question.words().get(word), evidence.idf.get(word)) else { continue };
-            let mut matching = source.matching(word_of.stems())?;
-            matching.iter_mut().for_each(|(_, much)| *much *= idf / whole / MOST_OF_A_WORD);
+            let matching = source.matching(word_of.stems())?;
+            let mut matching: Vec<(Number, f64)> =
+                matching.into_iter().map(|(note, much)| (note, much.value() * idf / whole / MOST)).collect();
             matching.sort_unstable_by_key(|(note, _)| *note);
             for (note, much) in &matching {
                 *evidence.text.entry(*note).or_default() += much;

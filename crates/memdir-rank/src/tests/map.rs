@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::{Bm25, Column, Files, Number, Point, Source, SourceError, Spelling, called};
+use crate::{Column, Files, Impact, Number, Point, Source, SourceError, Spelling, called};
 use memdir_core::path::MemoryPath;
 use memdir_note::stem::Stem;
 use memdir_note::{Card, Note, words};
@@ -11,7 +11,6 @@ use memdir_note::{Card, Note, words};
 /// Notes, numbered in the order of their paths.
 pub(crate) struct Map {
     pub(crate) notes: Vec<Held>,
-    length: f64,
     holding: HashMap<Stem, Vec<(Number, f64)>>,
     names: BTreeMap<String, BTreeSet<Number>>,
     linking: BTreeMap<String, BTreeSet<Number>>,
@@ -25,14 +24,13 @@ pub(crate) struct Held {
     pub(crate) path: MemoryPath,
     pub(crate) text: String,
     card: Card,
-    length: f64,
+    length: u32,
 }
 
 impl Map {
     pub(crate) fn new<P: AsRef<str>, T: AsRef<str>>(notes: impl IntoIterator<Item = (P, T)>) -> Self {
         let mut map = Self {
             notes: Vec::new(),
-            length: 0.0,
             holding: HashMap::new(),
             names: BTreeMap::new(),
             linking: BTreeMap::new(),
@@ -52,11 +50,11 @@ impl Map {
         let card = Card::of(&note);
         let bare = path.as_str().strip_suffix(".md").unwrap_or(path.as_str());
         let headings: Vec<_> = note.headings().iter().map(|heading| heading.shown()).collect();
-        let (mut length, mut found) = (0.0, BTreeMap::<Stem, f64>::new());
+        let (mut length, mut found) = (0, BTreeMap::<Stem, f64>::new());
         for column in Column::ALL {
             let mut add = |text: &str| {
                 words::each(text, &mut |word, _| {
-                    length += 1.0;
+                    length += u32::from(matches!(column, Column::Name | Column::Body));
                     card.languages.stems(word, &mut |stem| *found.entry(stem.clone()).or_default() += column.weight());
                 });
             };
@@ -69,7 +67,6 @@ impl Map {
                 Column::Body => add(text),
             }
         }
-        self.length += length;
         found.into_iter().for_each(|(word, often)| self.holding.entry(word).or_default().push((number, often)));
         let names =
             [path.stem()].into_iter().chain(card.title.as_deref()).chain(card.aliases.iter().map(String::as_str));
@@ -105,12 +102,11 @@ impl Source for Map {
         Ok(self.matching(stems)?.len())
     }
 
-    fn matching(&self, stems: &[Stem]) -> Result<Vec<(Number, f64)>, SourceError> {
-        let bm25 = Bm25::new(self.notes.len(), self.length.max(1.0), &[]);
-        let mut found = BTreeMap::<Number, f64>::new();
+    fn matching(&self, stems: &[Stem]) -> Result<Vec<(Number, Impact)>, SourceError> {
+        let mut found = BTreeMap::<Number, Impact>::new();
         for (note, often) in stems.iter().filter_map(|stem| self.holding.get(stem)).flatten() {
-            let much = bm25.saturated(*often, self.held(*note).unwrap().length);
-            found.entry(*note).and_modify(|most| *most = most.max(much)).or_insert(much);
+            let much = Impact::of(*often, self.held(*note).unwrap().length);
+            found.entry(*note).and_modify(|most| *most = (*most).max(much)).or_insert(much);
         }
         Ok(found.into_iter().collect())
     }
