@@ -42,7 +42,7 @@ pub struct Done {
 }
 
 impl Done {
-    /// The line for the owner, who may see every note: with those whose links could not be written.
+    /// The line for the owner, who may see every note: with those whose links were left as they were.
     #[must_use]
     pub fn receipt_for_owner(&self) -> String {
         let receipt = self.receipt.as_deref().unwrap_or("nothing had to change");
@@ -51,7 +51,10 @@ impl Done {
         }
         let notes: Vec<String> = self.left.iter().map(|path| format!("`{path}`")).collect();
         let (what, undo) = receipt.strip_suffix(plan::UNDO).map_or((receipt, ""), |what| (what, plan::UNDO));
-        format!("{what}; links to it stay as they were in {}, which cannot be written{undo}", notes.join(", "))
+        format!(
+            "{what}; links to it stay as they were in {}, since not all of these notes could be written{undo}",
+            notes.join(", ")
+        )
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) struct Trial {
     cleared: Vec<(Cleared, Outcome)>,
     /// What the client was granted that proposes them.
     grant: Option<Arc<Grant>>,
-    /// The notes that the client does not see and that stay as they are, since they cannot be written.
+    /// The notes that the client does not see and that stay as they are, since not all of them can be written.
     left: Vec<MemoryPath>,
 }
 

@@ -105,9 +105,7 @@ impl Wire {
     /// over such lines too. Empty for a message that nobody waits for.
     pub(crate) fn reads(&self, line: &[u8]) -> Result<ServerJsonRpcMessage, String> {
         match serde_json::from_slice(line) {
-            Ok(message @ Value::Object(_)) if message.get("jsonrpc").is_some() || message.get("id").is_some() => {
-                self.receives(message).ok_or_else(String::new)
-            }
+            Ok(message @ Value::Object(_)) if is_message(&message) => self.receives(message).ok_or_else(String::new),
             Ok(_) => Err(quoted(line)),
             Err(_) => self.broken_answer(line).ok_or_else(|| quoted(line)),
         }
@@ -145,7 +143,7 @@ impl Wire {
                             *kept = Some(result);
                         }
                     }
-                    None if is_error => {}
+                    None | Some(Value::Null) if is_error => {}
                     _ => return Some(unreadable(id, message.to_string().as_bytes())),
                 }
             }
@@ -182,6 +180,12 @@ impl Wire {
     pub(crate) fn why(&self) -> Option<WireEnd> {
         self.end.get().cloned()
     }
+}
+
+/// Whether an object is a message of the protocol, or means to be an answer: a log may have an `id` too.
+fn is_message(object: &Value) -> bool {
+    let has = |key: &str| object.get(key).is_some();
+    has("jsonrpc") || (has("id") && (has("result") || has("error")))
 }
 
 /// A request is answered by something that is no answer.

@@ -2,7 +2,7 @@
 
 use rusqlite::params;
 
-use super::record::token;
+use super::record::{key_term, token};
 use super::{Index, IndexError, blob, sealed, text};
 use memdir_check::Look;
 use memdir_core::path::MemoryPath;
@@ -58,8 +58,8 @@ impl Index {
 fn having_key(key: &str) -> Option<String> {
     let mut all: Vec<String> = Vec::new();
     words::each(key, &mut |word, _| {
-        let forms: Vec<_> = Stem::forms(word).iter().map(|stem| format!("\"{}\"", token(stem))).collect();
+        let forms: Vec<_> = Stem::forms(word).iter().map(|stem| format!("\"{}\"", key_term(&token(stem)))).collect();
         all.push(format!("({})", forms.join(" OR ")));
     });
-    (!all.is_empty()).then(|| format!("key : ({})", all.join(" AND ")))
+    (!all.is_empty()).then(|| all.join(" AND "))
 }

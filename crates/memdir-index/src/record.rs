@@ -10,13 +10,15 @@ use memdir_note::target::stems_meant;
 use memdir_note::{Card, Note, words};
 use memdir_rank::{Column, Impact, called};
 
-/// No more of the words of one note are kept than this; the rest of it is not found by its words.
+/// So many bytes of different words of a note are indexed; the rest of it is not found by its words.
 const MOST_WORD_BYTES: usize = 256 * 1024;
 /// A longer word is kept by its digest: nobody sends it, but it may have been sent.
 const MOST_BYTES_OF_A_WORD: usize = 64;
 /// The first of the characters that say how much of a token a note has: control characters, which the tokenizer takes for letters and
 /// no word has.
 const FIRST_MARK: u8 = 0x80;
+/// The character that says that a key has the token, beyond those.
+const KEY_MARK: char = '\u{90}';
 
 /// What an index takes of one note.
 #[derive(Clone, Debug)]
@@ -134,13 +136,28 @@ fn indexed_words(path: &MemoryPath, text: &str, card: &Card, headings: &[String]
         let often = same.iter().map(|(_, often)| often).sum();
         Some(marked(&same.first()?.0, Impact::of(often, length)))
     });
-    terms.collect::<Vec<_>>().join(" ")
+    let mut terms: Vec<String> = terms.collect();
+    let mut keys = BTreeSet::new();
+    for fact in &card.facts {
+        words::each(&fact.key, &mut |word, _| {
+            card.languages.stems(word, &mut |stem| {
+                keys.insert(key_term(&token(stem)));
+            });
+        });
+    }
+    terms.extend(keys);
+    terms.join(" ")
 }
 
 /// The term under which the index holds a token of the notes that have so much of it. More of it is a greater term, and no other token's
 /// term is between them.
 pub(super) fn marked(token: &str, much: Impact) -> String {
     format!("{token}{}", char::from(FIRST_MARK + much.step()))
+}
+
+/// The term under which the index holds a token of the notes with a fact whose key has it.
+pub(super) fn key_term(token: &str) -> String {
+    format!("{token}{KEY_MARK}")
 }
 
 /// The token of a term and how much of it is meant; `None` for what [`marked`] does not make.

@@ -57,7 +57,7 @@ CREATE TABLE point (
     numbers BLOB NOT NULL
 ) STRICT;
 
--- The words, made by us and joined by blanks, each once, followed by how much of it the note has.
+-- The words, made by us and joined by blanks: each once, followed by how much of it the note has, and those of keys once more.
 CREATE VIRTUAL TABLE text USING fts5 (
     words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
 );

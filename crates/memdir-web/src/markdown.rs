@@ -70,7 +70,7 @@ pub(crate) fn without_links(line: &str) -> String {
 pub(crate) fn as_read(line: &str) -> String {
     let line = line.get(..line.floor_char_boundary(LINE_BYTES)).unwrap_or(line).trim();
     let mut read = String::new();
-    for event in Parser::new_ext(&without_links(line), Options::ENABLE_STRIKETHROUGH) {
+    for event in Parser::new(&without_links(line)) {
         if let Event::Text(text) | Event::Code(text) | Event::Html(text) | Event::InlineHtml(text) = event {
             read.push_str(&text);
         }

@@ -247,8 +247,10 @@ impl rmcp::transport::Transport<RoleClient> for Running {
             if let Some(reading) = &mut self.reading {
                 let read = reading.await;
                 self.reading = None;
-                if let Ok(Ok(message)) = read {
-                    return Some(message);
+                match read {
+                    Ok(Ok(message)) => return Some(message),
+                    Ok(Err(other)) => self.log.add_output(&other).await,
+                    Err(_) => {}
                 }
             }
             match self.read_line().await {

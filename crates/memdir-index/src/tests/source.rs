@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 
 use super::{Dump, dump, index, path, swept};
-use crate::NoteRecord;
 use crate::record::{marked, token};
+use crate::{LooksOf, NoteRecord};
 use memdir_core::path::MemoryPath;
 use memdir_note::stem::{Language, Stem};
 use memdir_note::words;
@@ -61,6 +61,19 @@ fn every_part_of_a_note_counts_as_its_column() {
         let term = marked(&english(word), Impact::of(often, 13));
         assert!(words.split(' ').any(|own| own == term), "{word} {words}");
     }
+}
+
+#[test]
+fn a_key_finds_the_notes_with_a_fact_of_it() {
+    let notes =
+        [("a.md", "- phone number: 1\n"), ("b.md", "The phone number is 2.\n"), ("c.md", "- number: 3\n\nA phone.\n")];
+    let index = index(&notes);
+    let of = |key: &str| -> Vec<MemoryPath> {
+        index.looks(LooksOf::Key(key), 9).unwrap().into_iter().map(|(path, _)| path).collect()
+    };
+    assert_eq!(of("phone number"), [path("a.md")]);
+    assert_eq!(of("Number"), [path("a.md"), path("c.md")]);
+    assert_eq!((of("phone"), of("is"), of("")), (vec![path("a.md")], vec![], vec![]));
 }
 
 #[test]

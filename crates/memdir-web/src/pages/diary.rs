@@ -110,7 +110,7 @@ fn note(visitor: &Visitor, path: &MemoryPath, title: &str, lines: &[(usize, &str
         ul .lines {
             @for (number, text) in lines.iter().take(LINES) {
                 li {
-                    span .said { (layout::shortened(&markdown::as_read(text), LETTERS)) }
+                    span .said { (layout::shortened(text, LETTERS)) }
                     (review::decisions(visitor, path, *number, text))
                 }
             }

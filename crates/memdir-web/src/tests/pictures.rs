@@ -137,7 +137,7 @@ fn a_line_is_read_without_the_marks_of_markdown() {
         ("- **City**: Porto", "City: Porto"),
         ("  * owner: [[people/paul|Paul]] and [[Boat]]", "owner: Paul and Boat"),
         ("## A `heading`", "A heading"),
-        ("1. [Porto](https://a.example) <b>is</b> ~~far~~ 2 * 3", "Porto <b>is</b> far 2 * 3"),
+        ("1. [Porto](https://a.example) <b>is</b> ~~far~~ 2 * 3", "Porto <b>is</b> ~~far~~ 2 * 3"),
         ("snake_case_name *", "snake_case_name *"),
         ("***", "***"),
         ("[a]: https://a.example", "[a]: https://a.example"),
