@@ -73,10 +73,10 @@ fn a_search_tells_what_is_set_aside_last() {
         let hits = answer["value"]["hits"].as_array().unwrap_or_else(|| panic!("{answer}"));
         hits.iter().map(|hit| hit["path"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(found(&env), ["Archive/old.md", "notes/copy.md", "Templates/note.md", "notes/a.md"]);
+    assert_eq!(found(&env), ["Templates/note.md", "Archive/old.md", "notes/copy.md", "notes/a.md"]);
     settings(&env);
     // The same from an index, which the first search has made, and for whoever asks without one.
-    let expected = ["notes/copy.md", "notes/a.md", "Archive/old.md", "Templates/note.md"];
+    let expected = ["notes/copy.md", "notes/a.md", "Templates/note.md", "Archive/old.md"];
     assert_eq!(found(&env), expected);
     std::fs::remove_dir_all(env.home().join(".cache/memdir")).unwrap();
     assert_eq!(found(&env), expected);

@@ -11,9 +11,9 @@ use memdir_words::ago;
 use super::review;
 use crate::door::Visitor;
 use crate::href;
+use crate::layout;
 use crate::site::Site;
 use crate::who::who;
-use crate::{layout, markdown};
 
 /// So many changes are shown, of each so many notes, and of each note so many lines.
 const MOST: usize = 25;
