@@ -26,6 +26,7 @@ use memdir_plan as plan;
 use memdir_server::{Names, OpenConnection, catch_panic_async, lock, only};
 use subtle::ConstantTimeEq;
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 use crate::assets;
 use crate::layout;
@@ -145,6 +146,8 @@ struct Session {
     host: String,
     /// As what it described itself.
     agent: Option<String>,
+    /// Ends what is told to it by and by.
+    ended: CancellationToken,
     notice: Mutex<Option<Notice>>,
     /// The text of each note that it was shown last.
     shown: Mutex<HashMap<MemoryPath, Digest>>,
@@ -183,6 +186,11 @@ impl Visitor {
     /// Whether the script searches while the person types: the last word may be half of one.
     pub(crate) fn is_typing(&self) -> bool {
         self.is_typing
+    }
+
+    /// Is cancelled when the session ends.
+    pub(crate) fn ended(&self) -> CancellationToken {
+        self.session.ended.clone()
     }
 
     /// Whether this is the browser of that number.
@@ -289,6 +297,7 @@ impl Door {
         let Some(at) = sessions.iter().position(|session| session.code.is(code)) else { return };
         let session = sessions.remove(at);
         drop(sessions);
+        session.ended.cancel();
         self.told(DoorEvent::PutOut(session.name()));
     }
 
@@ -305,9 +314,9 @@ impl Door {
     /// Puts a browser out; whether it was in.
     pub(crate) fn end(&self, browser: u64) -> bool {
         let mut sessions = lock(&self.sessions);
-        let before = sessions.len();
-        sessions.retain(|session| session.number != browser);
-        sessions.len() < before
+        let Some(at) = sessions.iter().position(|session| session.number == browser) else { return false };
+        sessions.remove(at).ended.cancel();
+        true
     }
 
     /// Lets a browser in that shows the code, which works no more then, nor a while after it was made.
@@ -334,12 +343,13 @@ impl Door {
             token,
             host,
             agent,
+            ended: CancellationToken::new(),
             notice: Mutex::default(),
             shown: Mutex::default(),
         });
         let mut sessions = lock(&self.sessions);
         if sessions.len() >= MOST_SESSIONS {
-            sessions.remove(0);
+            sessions.remove(0).ended.cancel();
         }
         sessions.push(Arc::clone(&session));
         drop(sessions);

@@ -68,12 +68,13 @@ impl Live {
     }
 }
 
-/// The events: `notes` and `state`, each without more than that.
-pub(crate) async fn events(State(site): State<Arc<Site>>, _: Visitor) -> Response {
-    let (mut changes, closing) = (site.live.changes.subscribe(), site.closing());
+/// The events: `notes` and `state`, each without more than that, until the session ends.
+pub(crate) async fn events(State(site): State<Arc<Site>>, visitor: Visitor) -> Response {
+    let (mut changes, closing) = (site.live.changes.subscribe(), (site.closing(), visitor.ended()));
     let seen = *changes.borrow_and_update();
     let events = stream::unfold((changes, seen, closing), async |(mut changes, seen, closing)| {
-        closing.run_until_cancelled(changes.changed()).await?.ok()?;
+        let (site, session) = &closing;
+        site.run_until_cancelled(session.run_until_cancelled(changes.changed())).await??.ok()?;
         let now = *changes.borrow_and_update();
         let kind = if now.notes == seen.notes { "state" } else { "notes state" };
         let event = Event::default().event("changed").data(kind);

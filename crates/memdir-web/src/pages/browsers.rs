@@ -45,10 +45,10 @@ pub(crate) struct Ended {
 pub(crate) async fn end(State(site): State<Arc<Site>>, visitor: Visitor, Form(ended): Form<Ended>) -> Response {
     site.change(&visitor, move |site, _| {
         if !site.door.end(ended.browser) {
-            let failure = Failure::new(Code::NotFound, "this browser is not in any more");
-            return Err(failure.with_hint("Clients lists those that are"));
+            let failure = Failure::new(Code::NotFound, "this session has ended already");
+            return Err(failure.with_hint("Clients lists the open ones"));
         }
-        let notice = Notice { text: "That browser is out".to_owned(), ..Notice::default() };
+        let notice = Notice { text: "The session is ended".to_owned(), ..Notice::default() };
         Ok(Then::Go { to: "/clients".to_owned(), notice })
     })
     .await

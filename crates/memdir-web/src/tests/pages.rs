@@ -112,6 +112,15 @@ async fn what_the_script_fetches_again_is_no_reading_and_a_change_is_told() {
 }
 
 #[tokio::test]
+async fn who_was_put_out_hears_of_no_more_changes() {
+    let env = Env::new(&[]).await;
+    let events = request(Method::GET, "/events", &[("cookie", &env.cookie)], "");
+    let mut body = env.routes.clone().call(events).await.unwrap().into_body().into_data_stream();
+    assert_eq!(env.post("/browsers/end", &[("browser", "1")]).await.status, 303);
+    assert!(futures_util::StreamExt::next(&mut body).await.is_none());
+}
+
+#[tokio::test]
 async fn a_name_alone_renames_in_place_and_code_is_shown_as_code() {
     let env = Env::new(&[("people/bo.md", "# Bo\n")]).await;
     let form = env.get("/rename/people/bo.md").await.body;
