@@ -42,7 +42,7 @@ async fn home_tells_what_is_new_who_said_so_and_who_is_around() {
     assert!(you.contains("city: Porto &lt;b&gt;") && you.contains("a model (claude, mcp)"), "{you}");
     assert!(between(&page, "id=\"around\"", "</section>").contains("plays: bass"));
     let week = between(&page, "id=\"week\"", "</section>");
-    assert!(week.contains("claude (mcp)") && week.contains(">city: Porto &lt;b&gt;<"), "{week}");
+    assert!(week.contains("claude (mcp)") && week.contains(">- city: Porto &lt;b&gt;<"), "{week}");
     assert!(!week.contains("city of birth"), "only what the change wrote");
     assert!(page.len() < 100_000);
 }
