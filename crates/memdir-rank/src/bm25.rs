@@ -56,7 +56,7 @@ impl Bm25 {
     }
 }
 
-/// What it says that a word stands so often in a note that is so many times as long as others, whatever the word: up to [`MOST`].
+/// The part of BM25 for the frequency of a word, up to [`MOST`]. `length` is the length of the note divided by the usual one.
 pub(super) fn saturated(frequency: f64, length: f64) -> f64 {
     frequency * MOST / (frequency + K1 * (1.0 - B + B * length))
 }
