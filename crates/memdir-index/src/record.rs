@@ -1,6 +1,7 @@
 //! [`NoteRecord`]: what an index takes of one note, made apart from it so that several threads can.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 
 use memdir_check::Look;
 use memdir_core::digest::Digest;
@@ -126,33 +127,52 @@ fn indexed_words(path: &MemoryPath, text: &str, card: &Card, headings: &[String]
             Column::Body => add(text),
         }
     }
-    let mut tokens: Vec<(String, f64)> = Vec::with_capacity(counted.len());
+    // All tokens stand in one text: a note has hundreds of them, and and as many allocations would take time.
+    let (mut tokens, mut places) = (String::new(), Vec::with_capacity(counted.len()));
     for (word, often) in counted {
-        card.languages.stems(&word, &mut |stem| tokens.push((token(stem), often)));
+        card.languages.stems(&word, &mut |stem| {
+            let start = tokens.len();
+            push_token(stem, &mut tokens);
+            places.push((start..tokens.len(), often));
+        });
     }
-    tokens.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
-    let same = tokens.chunk_by(|(one, _), (other, _)| one == other);
-    let terms = same.filter_map(|same| {
+    let token_at = |place: &Range<usize>| tokens.get(place.clone()).unwrap_or_default();
+    places.sort_unstable_by(|(one, _), (other, _)| token_at(one).cmp(token_at(other)));
+    let mut terms = String::with_capacity(tokens.len() + 3 * places.len());
+    for same in places.chunk_by(|(one, _), (other, _)| token_at(one) == token_at(other)) {
         let often = same.iter().map(|(_, often)| often).sum();
-        Some(marked(&same.first()?.0, Impact::of(often, length)))
-    });
-    let mut terms: Vec<String> = terms.collect();
+        let token = same.first().map(|(place, _)| token_at(place)).unwrap_or_default();
+        push_term(token, mark(Impact::of(often, length)), &mut terms);
+    }
     let mut keys = BTreeSet::new();
     for fact in &card.facts {
         words::each(&fact.key, &mut |word, _| {
             card.languages.stems(word, &mut |stem| {
-                keys.insert(key_term(&token(stem)));
+                keys.insert(token(stem));
             });
         });
     }
-    terms.extend(keys);
-    terms.join(" ")
+    keys.iter().for_each(|key| push_term(key, KEY_MARK, &mut terms));
+    terms
+}
+
+fn push_term(token: &str, mark: char, terms: &mut String) {
+    if !terms.is_empty() {
+        terms.push(' ');
+    }
+    terms.push_str(token);
+    terms.push(mark);
+}
+
+/// The character that says that a note has so much of a token.
+fn mark(much: Impact) -> char {
+    char::from(FIRST_MARK + much.step())
 }
 
 /// The term under which the index holds a token of the notes that have so much of it. More of it is a greater term, and no other token's
 /// term is between them.
 pub(super) fn marked(token: &str, much: Impact) -> String {
-    format!("{token}{}", char::from(FIRST_MARK + much.step()))
+    format!("{token}{}", mark(much))
 }
 
 /// The term under which the index holds a token of the notes with a fact whose key has it.

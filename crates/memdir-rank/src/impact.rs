@@ -5,6 +5,8 @@ use super::bm25::{MOST, saturated};
 /// The length of a note, in words, that is neither short nor long. It is fixed and not the mean of a memory, so that what is kept of a note
 /// holds whatever becomes of the others.
 const LENGTH: f64 = 300.0;
+/// A note with fewer words counts as one with so many: its few words say no more, and what facts and links say keeps its weight beside them.
+const SHORTEST: u32 = 100;
 
 /// How often a word stands in a note, weighed by that note's length as BM25 does, in [`Impact::STEPS`] equal steps: an index that keeps the
 /// step beside the word need not count anything when it is asked (impact-ordered postings, after Anh and Moffat).
@@ -28,7 +30,7 @@ impl Impact {
     #[must_use]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 up to 8")]
     pub fn of(often: f64, words: u32) -> Self {
-        let much = saturated(often, f64::from(words) / LENGTH) / MOST;
+        let much = saturated(often, f64::from(words.max(SHORTEST)) / LENGTH) / MOST;
         Self(((much * f64::from(Self::STEPS)) as u8).min(Self::STEPS - 1))
     }
 
@@ -63,7 +65,7 @@ mod tests {
         for often in [1.0, 1.5, 2.0, 3.0, 6.5, 40.0] {
             for words in [1_u32, 10, 300, 900, 100_000] {
                 // BM25 with k1 1.2 and b 0.75, by its formula.
-                let exact = often * 2.2 / (often + 1.2 * (0.25 + 0.75 * f64::from(words) / 300.0));
+                let exact = often * 2.2 / (often + 1.2 * (0.25 + 0.75 * f64::from(words.max(100)) / 300.0));
                 let impact = Impact::of(often, words);
                 assert!((impact.value() - exact).abs() <= 2.2 / 16.0 + 1e-9, "{often} {words}");
                 assert_eq!(Impact::of_step(impact.step()), Some(impact));

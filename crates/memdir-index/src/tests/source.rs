@@ -20,8 +20,10 @@ fn scores_are_those_of_the_formula() {
         found.into_iter().map(|(_, score)| score.value()).collect::<Vec<_>>()
     };
     // Words with those of the name, each once: alpha one; alpha gamma three; alpha beta beta two. BM25 by its formula, in a note of so
-    // many words where 300 are usual.
-    let often = |frequency: f64, length: f64| frequency * 2.2 / (frequency + 1.2 * (0.25 + 0.75 * length / 300.0));
+    // many words where 300 are usual, and 100 the fewest that count.
+    let often = |frequency: f64, length: f64| {
+        frequency * 2.2 / (frequency + 1.2 * (0.25 + 0.75 * f64::max(length, 100.0) / 300.0))
+    };
     #[track_caller]
     fn same(found: &[f64], expected: &[f64]) {
         assert_eq!(found.len(), expected.len(), "{found:?}");
