@@ -115,6 +115,23 @@ impl Action {
     }
 }
 
+impl SearchFiles {
+    /// A search for this in the whole memory, with what the action means where nothing more is said.
+    #[must_use]
+    pub fn of(query: impl Into<String>) -> Self {
+        Self {
+            query: query.into(),
+            mode: None,
+            path: None,
+            limit: None,
+            cursor: None,
+            budget: None,
+            include_past: None,
+            as_of: None,
+        }
+    }
+}
+
 impl Remember {
     /// All that the note would say, with the title that it gets where it has to be made.
     fn text(&self) -> String {
