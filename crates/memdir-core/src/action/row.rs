@@ -85,11 +85,15 @@ pub struct Field {
 }
 
 impl Field {
-    pub(super) const fn required(name: &'static str, takes: Takes, words: &'static str) -> Self {
+    /// One that has to be there.
+    #[must_use]
+    pub const fn required(name: &'static str, takes: Takes, words: &'static str) -> Self {
         Self { name, takes, required: true, words }
     }
 
-    pub(super) const fn optional(name: &'static str, takes: Takes, words: &'static str) -> Self {
+    /// One that may be left out.
+    #[must_use]
+    pub const fn optional(name: &'static str, takes: Takes, words: &'static str) -> Self {
         Self { name, takes, required: false, words }
     }
 }
