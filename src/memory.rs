@@ -234,17 +234,7 @@ impl Memory {
     ///
     /// Those of `search_files`.
     pub fn search(&self, query: &str) -> Result<Search, Failure> {
-        let search = SearchFiles {
-            query: query.to_owned(),
-            mode: None,
-            path: None,
-            limit: None,
-            cursor: None,
-            budget: None,
-            include_past: None,
-            as_of: None,
-        };
-        match self.act(Action::SearchFiles(search))? {
+        match self.act(Action::SearchFiles(SearchFiles::of(query)))? {
             Value::Search(found) => Ok(found),
             other => Err(unexpected(&other)),
         }

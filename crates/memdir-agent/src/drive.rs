@@ -18,43 +18,48 @@ use memdir_model::{Answer, End, Heard, ModelError, Request, Role};
 use memdir_plan::Seen;
 use memdir_policy::Filter;
 
+/// A message while it is answered: what is known of it, who hears, what stops it, and what came of it so far.
+pub(super) struct Answering<'a> {
+    pub(super) asked: &'a Asked,
+    pub(super) edge: &'a mut dyn Edge,
+    pub(super) stop: &'a CancellationToken,
+    pub(super) said: &'a mut Said,
+}
+
 impl Agent<'_> {
     /// Does what the run says until it is done.
     pub(super) fn drive(
         &mut self,
         run: &mut Run,
-        asked: &Asked,
-        edge: &mut dyn Edge,
-        stop: &CancellationToken,
+        at: &mut Answering<'_>,
         stream: &mut Stream<'_>,
-        said: &mut Said,
     ) -> Result<Finish, AgentError> {
         let is_staged = self.is_staged();
-        let mut stages = is_staged.then(|| Stages::new(!asked.notes.is_empty()));
+        let mut stages = is_staged.then(|| Stages::new(!at.asked.notes.is_empty()));
         loop {
             match run.next_step() {
                 Step::CallModel => match &mut stages {
                     Some(now) => {
-                        if !self.stage(now, run, asked, edge, stop, said)? {
+                        if !self.stage(now, run, at)? {
                             stages = None;
                         }
                     }
                     None => {
-                        let answer = self.turn(run, asked, edge, stop, stream, said)?;
+                        let answer = self.turn(run, at, stream)?;
                         run.answered(answer);
                     }
                 },
-                Step::Propose(parsed) => self.act(run, *parsed, asked, edge, stop, said),
+                Step::Propose(parsed) => self.act(run, *parsed, at),
                 Step::AskPerson(id) => {
-                    let mut decided = self.ask(run, id, asked, edge);
+                    let mut decided = self.ask(run, id, at.asked, at.edge);
                     if let Decided::Failed(failure) = &mut decided {
-                        filter::failure(failure, &asked.filters);
+                        filter::failure(failure, &at.asked.filters);
                     }
                     run.decided(&decided);
                 }
                 Step::Done(finish) => return Ok(finish),
             }
-            if stop.is_cancelled() {
+            if at.stop.is_cancelled() {
                 return Err(ModelError::Cancelled.into());
             }
         }
@@ -110,22 +115,14 @@ impl Agent<'_> {
     }
 
     /// Has the model write a turn.
-    fn turn(
-        &mut self,
-        run: &mut Run,
-        asked: &Asked,
-        edge: &mut dyn Edge,
-        stop: &CancellationToken,
-        stream: &mut Stream<'_>,
-        said: &mut Said,
-    ) -> Result<Answer, AgentError> {
-        let (answer, ms) = match self.decide_tool(run, asked, edge, stop, said)? {
+    fn turn(&mut self, run: &mut Run, at: &mut Answering<'_>, stream: &mut Stream<'_>) -> Result<Answer, AgentError> {
+        let (answer, ms) = match self.decide_tool(run, at.asked, at.edge, at.stop, at.said)? {
             Some((call, ms)) if !call.text.is_empty() => {
                 self.expanded = small::Expanded::default();
                 (call, ms)
             }
             decision => {
-                let (mut answer, mut ms) = self.own_turn(run, asked, edge, stop, stream, said)?;
+                let (mut answer, mut ms) = self.own_turn(run, at, stream)?;
                 // What it cost to decide that no tool is called is written down with the answer.
                 if let Some((cost, more)) = decision {
                     answer.input_tokens = answer.input_tokens.saturating_add(cost.input_tokens);
@@ -137,7 +134,7 @@ impl Agent<'_> {
             }
         };
         self.record_turn(run, &answer, ms);
-        edge.hear(Event::Turned(&withheld(&answer, &asked.filters)));
+        at.edge.hear(Event::Turned(&withheld(&answer, &at.asked.filters)));
         Ok(answer)
     }
 
@@ -145,15 +142,12 @@ impl Agent<'_> {
     fn own_turn(
         &mut self,
         run: &mut Run,
-        asked: &Asked,
-        edge: &mut dyn Edge,
-        stop: &CancellationToken,
+        Answering { asked, edge, stop, said }: &mut Answering<'_>,
         stream: &mut Stream<'_>,
-        said: &mut Said,
     ) -> Result<(Answer, u64), AgentError> {
         let request = self.request(run, asked);
         stream.begin();
-        let (mut answer, ms) = self.ask_model(&request, asked, edge, stop, &mut said.spent, Some(stream))?;
+        let (mut answer, ms) = self.ask_model(&request, asked, *edge, stop, &mut said.spent, Some(stream))?;
         self.expanded = self.expand(run, asked, &answer);
         answer.text = std::mem::take(&mut self.expanded.text);
         said.grounds.append(&mut self.expanded.grounds);
@@ -181,15 +175,8 @@ impl Agent<'_> {
     }
 
     /// Proposes and concludes the calls of a turn, and then makes those that go to other servers.
-    fn act(
-        &mut self,
-        run: &mut Run,
-        mut parsed: Parsed,
-        asked: &Asked,
-        edge: &mut dyn Edge,
-        stop: &CancellationToken,
-        said: &mut Said,
-    ) {
+    fn act(&mut self, run: &mut Run, mut parsed: Parsed, at: &mut Answering<'_>) {
+        let Answering { asked, edge, stop, said } = at;
         let frame = parsed.frame.clone();
         let foreign = self.take_foreign(&mut parsed);
         let own = parsed.entries.len();
@@ -222,7 +209,7 @@ impl Agent<'_> {
         });
         if report.error.is_none() || report.actions.len() == own {
             let turn = run.turns().len();
-            let called = self.call_foreign(foreign, turn, asked, edge, stop, &mut said.tool_calls);
+            let called = self.call_foreign(foreign, turn, asked, *edge, stop, &mut said.tool_calls);
             report.actions.extend(called);
             report.actions.sort_by_key(|outcome| outcome.index);
         }

@@ -369,7 +369,8 @@ impl<'e> Agent<'e> {
             Limits { turns: self.settings.turns, tokens: self.settings.tokens, result_bytes: self.most_bytes() };
         let mut run = Run::new(limits, self.manners(), asked.before.variables.clone());
         let mut stream = Stream::new(&asked.filters, edge.is_listening());
-        let ended = self.drive(&mut run, &asked, edge, stop, &mut stream, said);
+        let mut at = drive::Answering { asked: &asked, edge, stop, said: &mut *said };
+        let ended = self.drive(&mut run, &mut at, &mut stream);
         gather(&run, said);
         let finish = match ended {
             Ok(finish) => finish,

@@ -10,7 +10,7 @@ use super::exit::{Stop, usage};
 use super::open;
 use super::output::print_json;
 use memdir_core::action::Access;
-use memdir_core::catalog::format::{Format, definitions};
+use memdir_core::catalog::format::definitions;
 use memdir_core::catalog::{self, Row};
 use memdir_model::grammar::{self, Grammar};
 use memdir_policy::Mode;
@@ -35,31 +35,20 @@ pub(super) fn list(global: &Global, prompt: bool, markdown: bool, offer: Offer) 
 
 pub(super) fn schema(global: &Global, format: SchemaFormat, notes: &[String], offer: Offer) -> Result<u8, Stop> {
     let ask_first = offer.permission != Mode::Off;
-    let is_grammar = matches!(format, SchemaFormat::Gbnf | SchemaFormat::Lark);
-    if !notes.is_empty() && !is_grammar {
-        let hint = "add `--format gbnf`, or `--format lark`";
-        return Err(usage("only a grammar can be made of the lines of notes", hint).into());
-    }
-    let tools = |format| print_json(&definitions(format, offered(offer), ask_first));
+    let grammar_in = |language: &str, write: fn(&Grammar) -> String| {
+        let text = write(&grammar(global, notes, offer)?);
+        print_text(global, &json!({"format": language, "grammar": text}), &text)
+    };
     match format {
-        SchemaFormat::JsonSchema => print_json(&array(offer, ask_first))?,
-        SchemaFormat::Openai => tools(Format::OpenAi)?,
-        SchemaFormat::OpenaiStrict => tools(Format::OpenAiStrict)?,
-        SchemaFormat::OpenaiResponses => tools(Format::OpenAiResponses)?,
-        SchemaFormat::OpenaiResponsesStrict => tools(Format::OpenAiResponsesStrict)?,
-        SchemaFormat::Anthropic => tools(Format::Anthropic)?,
-        SchemaFormat::Gemini => tools(Format::Gemini)?,
-        SchemaFormat::Mcp => tools(Format::Mcp)?,
-        SchemaFormat::Gbnf => {
-            let grammar = grammar(global, notes, offer)?.gbnf();
-            return print_text(global, &json!({"format": "gbnf", "grammar": grammar}), &grammar);
+        SchemaFormat::Gbnf => grammar_in("gbnf", Grammar::gbnf),
+        SchemaFormat::Lark => grammar_in("lark", Grammar::lark),
+        SchemaFormat::JsonSchema | SchemaFormat::Tools(_) if !notes.is_empty() => {
+            let hint = "add `--format gbnf`, or `--format lark`";
+            Err(usage("only a grammar can be made of the lines of notes", hint).into())
         }
-        SchemaFormat::Lark => {
-            let grammar = grammar(global, notes, offer)?.lark();
-            return print_text(global, &json!({"format": "lark", "grammar": grammar}), &grammar);
-        }
+        SchemaFormat::JsonSchema => print_json(&array(offer, ask_first)).map(|()| 0),
+        SchemaFormat::Tools(format) => print_json(&definitions(format, offered(offer), ask_first)).map(|()| 0),
     }
-    Ok(0)
 }
 
 fn array(offer: Offer, ask_first: bool) -> Value {

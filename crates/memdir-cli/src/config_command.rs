@@ -27,8 +27,7 @@ pub(super) enum ConfigCommand {
 
 pub(super) fn run(global: &Global, key: Option<&str>, command: Option<&ConfigCommand>) -> Result<u8, Stop> {
     let sources = Sources::read()?;
-    let folder = open::named(global, &sources)?;
-    let located = open::locate(global, &sources, &folder)?;
+    let located = open::locate_named(global, &sources)?;
     let root = located.folder.root();
     if let Some(ConfigCommand::Set { key, value }) = command {
         let overridden = sources.set(root, key, value)?;

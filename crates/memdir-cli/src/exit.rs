@@ -73,6 +73,11 @@ impl Stop {
         if let Self::Failed(stopped) = self { Some(stopped.error) } else { None }
     }
 
+    /// The same; where it is none, a failure with this code that says so.
+    pub(super) fn failure_or(self, code: Code, otherwise: &str) -> Failure {
+        self.failure().unwrap_or_else(|| Failure::new(code, otherwise))
+    }
+
     /// Says why, and gives the exit code.
     pub(super) fn end(self, json: bool) -> ExitCode {
         match self {

@@ -35,7 +35,7 @@ pub(super) struct Located {
 
 /// Opens the memory that the options name.
 pub(super) fn open(global: &Global) -> Result<Opened, Stop> {
-    join(locate_named(global)?)
+    join(locate_named(global, &Sources::read()?)?)
 }
 
 /// As [`open`], for a command that reads notes: where the history cannot be used it says so and goes on.
@@ -50,7 +50,7 @@ pub(super) fn open_to_read(global: &Global) -> Result<Opened, Stop> {
 
 /// As [`open`], for a process that answers a single turn.
 pub(super) fn open_for_one_turn(global: &Global) -> Result<Opened, Stop> {
-    let mut located = locate_named(global)?;
+    let mut located = locate_named(global, &Sources::read()?)?;
     located.config.for_one_turn();
     join(located)
 }
@@ -58,7 +58,7 @@ pub(super) fn open_for_one_turn(global: &Global) -> Result<Opened, Stop> {
 /// As [`open`], for a hook: no model is asked, what waits for the person stays as it is, another process is waited for no longer
 /// than `wait`, and nothing is looked for longer than `find`.
 pub(super) fn open_for_hook(global: &Global, wait: Duration, find: Duration) -> Result<Opened, Stop> {
-    let mut located = locate_named(global)?;
+    let mut located = locate_named(global, &Sources::read()?)?;
     located.config.for_one_turn();
     located.embeddings = None;
     located.options.lock_timeout = wait;
@@ -73,10 +73,9 @@ fn settings(located: &Located) -> Result<engine::Settings, Stop> {
     Ok(engine::Settings { index: located.index.clone(), ..located.config.engine(memdir_host::now)? })
 }
 
-fn locate_named(global: &Global) -> Result<Located, Stop> {
-    let sources = Sources::read()?;
-    let folder = named(global, &sources)?;
-    locate(global, &sources, &folder)
+/// Opens the handle of the folder that the options name, and reads its settings.
+pub(super) fn locate_named(global: &Global, sources: &Sources) -> Result<Located, Stop> {
+    locate(global, sources, &named(global, sources)?)
 }
 
 /// Joins a located memory to an engine.

@@ -13,6 +13,15 @@ use memdir_core::report::{Code, Failure};
 /// A larger file is none of ours.
 const MOST_BYTES: u64 = 4 << 20;
 
+/// What such a file lists.
+pub(super) trait Listed: Sized {
+    /// Reads a list; else says why it is damaged.
+    fn read(text: &str) -> Result<Vec<Self>, String>;
+
+    /// Writes a list.
+    fn write(list: Vec<Self>) -> Result<String, Failure>;
+}
+
 /// Such a file, which need not be there.
 #[derive(Clone, Debug)]
 pub(super) struct PrivateFile {
@@ -40,27 +49,28 @@ impl PrivateFile {
         Stamp::at(&self.path)
     }
 
-    /// Reads it; `None` where it is not there.
-    pub(super) fn read(&self) -> Result<Option<(String, Stamp)>, Failure> {
+    /// Reads the list; an empty one where the file is not there.
+    pub(super) fn read<T: Listed>(&self) -> Result<(Vec<T>, Option<Stamp>), Failure> {
         let read = file::read(&self.path, MOST_BYTES);
         let read = read.map_err(|error| wrong(format!("`{}` cannot be read: {}", self.name, error.kind())))?;
-        let Some((content, metadata)) = read else { return Ok(None) };
+        let Some((content, metadata)) = read else { return Ok((Vec::new(), None)) };
         self.check_owner(&metadata)?;
         let text = String::from_utf8(content).map_err(|_| self.damaged("it is no UTF-8"))?;
-        Ok(Some((text, Stamp::of(&metadata))))
+        let list = T::read(&text).map_err(|why| self.damaged(&why))?;
+        Ok((list, Some(Stamp::of(&metadata))))
     }
 
-    /// Changes it, under a lock: what another process adds in the same instant is not lost. `edit` gets what the file holds, and gives
-    /// what it is to hold.
-    pub(super) fn change<R>(
+    /// Changes the list, under a lock: what another process adds in the same instant is not lost.
+    pub(super) fn change<T: Listed, R>(
         &self,
-        edit: impl FnOnce(Option<&str>) -> Result<(String, R), Failure>,
+        edit: impl FnOnce(&mut Vec<T>) -> Result<R, Failure>,
     ) -> Result<R, Failure> {
         let unwritable = |error: std::io::Error| wrong(format!("`{}` cannot be written: {}", self.name, error.kind()));
         let target = file::follow(&self.path).map_err(unwritable)?;
         let lock = Lock::of(&target).map_err(unwritable)?;
-        let read = self.read()?;
-        let (text, done) = edit(read.as_ref().map(|(text, _)| text.as_str()))?;
+        let (mut list, _) = self.read()?;
+        let done = edit(&mut list)?;
+        let text = T::write(list)?;
         if text.len() as u64 > MOST_BYTES {
             return Err(wrong(format!("`{}` would be larger than {MOST_BYTES} bytes", self.name)));
         }
@@ -69,7 +79,7 @@ impl PrivateFile {
     }
 
     /// The failure of a file that cannot be what it should be.
-    pub(super) fn damaged(&self, why: &str) -> Failure {
+    fn damaged(&self, why: &str) -> Failure {
         wrong(format!("`{}` is damaged: {}", self.name, why.trim().replace('\n', " "))).with_hint(self.mend)
     }
 

@@ -31,9 +31,7 @@ struct Repaired {
 }
 
 pub(super) fn run(global: &Global, is_agreed: bool) -> Result<u8, Stop> {
-    let sources = Sources::read()?;
-    let folder = open::named(global, &sources)?;
-    let located = open::locate(global, &sources, &folder)?;
+    let located = open::locate_named(global, &Sources::read()?)?;
     let base =
         located.options.state.as_ref().map_or_else(|| ".memdir".to_owned(), |(_, path)| path.display().to_string());
     let (vault, _) = open::vault(located);

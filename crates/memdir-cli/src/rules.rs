@@ -11,8 +11,7 @@ use memdir_policy::Rule;
 
 pub(super) fn run(global: &Global, command: Option<&Command>) -> Result<u8, Stop> {
     let sources = Sources::read()?;
-    let folder = open::named(global, &sources)?;
-    let located = open::locate(global, &sources, &folder)?;
+    let located = open::locate_named(global, &sources)?;
     let root = located.folder.root();
     match command {
         None | Some(Command::List) => {}

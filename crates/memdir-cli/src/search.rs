@@ -123,14 +123,11 @@ fn says_past(opened: &open::Opened, options: &Options, query: &str) -> bool {
         return false;
     }
     let search = SearchFiles {
-        query: query.to_owned(),
-        mode: None,
         path: look::folder(options.path.as_deref()).ok().flatten(),
         limit: Some(1),
-        cursor: None,
-        budget: None,
         include_past: Some(true),
         as_of: options.then.as_of.clone(),
+        ..SearchFiles::of(query)
     };
     // Where it cannot be asked, nothing is said of it.
     matches!(one::run(opened, Action::SearchFiles(search)), Ok(Value::Search(found)) if !found.hits.is_empty())

@@ -14,7 +14,7 @@ use super::config::Sources;
 use super::exit::{Stop, usage};
 use super::output::say;
 use super::person_files::FilesOf;
-use super::serve_chat::ChatOf;
+use super::talk::KeptModel;
 use super::{desktop, interrupt, open, term, tools};
 use memdir_core::report::{Code, Failure};
 use memdir_server::{Limits, Names, listen};
@@ -54,7 +54,7 @@ pub(super) fn run(global: &Global, options: &ServeArgs) -> Result<u8, Stop> {
     let broken = |error: io::Error| Failure::new(Code::Internal, format!("the page cannot start: {error}"));
     let listener = listen_at(options.port)?;
     let address = listener.local_addr().map_err(broken)?;
-    let (files, model) = (FilesOf(opened.root.clone()), ChatOf::new(global, &opened.config));
+    let (files, model) = (FilesOf(opened.root.clone()), KeptModel::new(global, &opened.config));
     let settled = WebOptions {
         port: address.port(),
         names: Names::default(),

@@ -1,37 +1,20 @@
-//! The model behind the chat of the page: that of the settings, which is opened with the first message and kept for the next.
-
-use std::sync::{Mutex, PoisonError};
+//! The model behind the chat of the page: that of the settings.
 
 use tokio_util::sync::CancellationToken;
 
-use super::args::Global;
-use super::config::Config;
-use super::exit::Stop;
 use super::model::{error, used};
-use super::talk;
-use memdir_agent::{Agent, AgentError, Edge, Said, Session};
-use memdir_core::report::{Code, Failure};
+use super::talk::{self, KeptModel};
+use memdir_agent::{AgentError, Edge, Said, Session};
+use memdir_core::report::Failure;
 use memdir_engine::Engine;
-use memdir_model::{Model, ModelError};
+use memdir_model::ModelError;
+use memdir_policy::Mode;
 use memdir_web::ChatModel;
 
 /// How the history calls a conversation, wherever it is held.
 const DOOR: &str = "chat";
 
-/// A model that is opened when it is needed.
-pub(super) struct ChatOf {
-    global: Global,
-    config: Config,
-    open: Mutex<Option<Box<dyn Model>>>,
-}
-
-impl ChatOf {
-    pub(super) fn new(global: &Global, config: &Config) -> Self {
-        Self { global: global.clone(), config: config.clone(), open: Mutex::new(None) }
-    }
-}
-
-impl ChatModel for ChatOf {
+impl ChatModel for KeptModel {
     fn described(&self) -> Result<String, Failure> {
         let listed = used::shelf()?.list().map_err(error::unkept)?;
         let choice = used::chosen(None, &self.config, &listed, &mut used::servers).map_err(error::unreachable)?;
@@ -48,36 +31,17 @@ impl ChatModel for ChatOf {
         stop: &CancellationToken,
         said: &mut Said,
     ) -> Result<String, Failure> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let model = match open.take() {
-            Some(model) => model,
-            None => talk::open_model(&self.global, &self.config, None, stop).map_err(unopened)?,
-        };
-        let mut settings = talk::settings(&self.config, model.card(), DOOR);
-        let begun = talk::tokens(engine, &self.config).and_then(|tokens| {
-            settings.tokens = tokens;
-            let session = session.map_or_else(talk::new_session, |id| Session::load(engine, id))?;
-            Ok((talk::prompts(&self.config)?, session))
-        });
-        let (prompts, session) = match begun {
-            Ok(begun) => begun,
-            Err(failure) => {
-                *open = Some(model);
-                return Err(failure);
-            }
-        };
-        let mut agent = Agent::new(engine, model, prompts, settings, session).kept();
-        let ended = agent.say(message, edge, stop, said);
-        let id = agent.session().id.clone();
-        *open = Some(agent.into_model());
+        let session = || session.map_or_else(talk::new_session, |id| Session::load(engine, id));
+        let (ended, id) = self.with_agent(engine, (DOOR, Mode::Off), session, stop, |agent| {
+            let mut agent = agent.kept();
+            let ended = agent.say(message, edge, stop, said);
+            let id = agent.session().id.clone();
+            (agent, (ended, id))
+        })?;
         match ended {
             // What was said until then is kept, and shown.
             Ok(()) | Err(AgentError::Model(ModelError::Cancelled)) => Ok(id),
             Err(error) => Err(talk::agent_failure(&error)),
         }
     }
-}
-
-fn unopened(stop: Stop) -> Failure {
-    stop.failure().unwrap_or_else(|| Failure::new(Code::Io, "the model cannot be opened"))
 }

@@ -48,19 +48,19 @@ pub(super) fn run(global: &Global, command: &SessionCommand) -> Result<u8, Stop>
 fn list(global: &Global) -> Result<u8, Stop> {
     let engine = open::open(global)?.engine;
     let sessions = engine.sessions()?;
-    // One that is too large is not gone on with either.
-    let is_known = |kept: &SessionInfo| engine.read_own_session(&kept.id).is_ok_and(|lines| lines.is_some());
     let shape = |kept: &SessionInfo| {
         let (tools, tool_calls) = used(&engine, &kept.id);
         json!({
-            "session": kept.id, "changed": kept.changed.to_string(), "bytes": kept.bytes, "known": is_known(kept),
+            "session": kept.id, "changed": kept.changed.to_string(), "bytes": kept.bytes, "known": is_known(&engine, kept),
             "tools": tools, "tool_calls": tool_calls,
         })
     };
     global.answer(&json!({"sessions": sessions.iter().map(shape).collect::<Vec<_>>()}), |stdout| {
         for kept in &sessions {
-            let unknown =
-                if is_known(kept) { "" } else { "  unknown: not written by this memory, so it cannot be continued" };
+            let unknown = match is_known(&engine, kept) {
+                true => "",
+                false => "  unknown: not written by this memory, so it cannot be continued",
+            };
             writeln!(stdout, "{}  {}  {} bytes{unknown}", kept.id, kept.changed, kept.bytes)?;
             let (tools, calls) = used(&engine, &kept.id);
             if !tools.is_empty() {
@@ -74,6 +74,11 @@ fn list(global: &Global) -> Result<u8, Stop> {
         }
         Ok(())
     })
+}
+
+/// Whether a conversation can be gone on with. One that is too large cannot.
+pub(super) fn is_known(engine: &Engine, kept: &SessionInfo) -> bool {
+    engine.read_own_session(&kept.id).is_ok_and(|lines| lines.is_some())
 }
 
 /// The servers whose tools a conversation has switched on, and the calls that were made; nothing of one that memdir has not written.

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 use super::args::{self, Global};
@@ -225,6 +225,51 @@ pub(super) fn open_model(
     let opened = opening::open(&opening, &mut |part| bar.set_position((part.clamp(0.0, 1.0) * 1_000.0) as u64), stop);
     bar.finish_and_clear();
     Ok(opened?)
+}
+
+/// The model of the settings for a program that stays: opened with the first message, and kept for the next.
+pub(super) struct KeptModel {
+    global: Global,
+    pub(super) config: Config,
+    open: Mutex<Option<Box<dyn Model>>>,
+}
+
+impl KeptModel {
+    pub(super) fn new(global: &Global, config: &Config) -> Self {
+        Self { global: global.clone(), config: config.clone(), open: Mutex::new(None) }
+    }
+
+    /// Lets an agent with this model work at a door, no less strictly than `least`, and gives what `work` does.
+    pub(super) fn with_agent<'e, W>(
+        &self,
+        engine: &'e Engine,
+        (door, least): (&'static str, Mode),
+        session: impl FnOnce() -> Result<Session, Failure>,
+        stop: &CancellationToken,
+        work: impl FnOnce(Agent<'e>) -> (Agent<'e>, W),
+    ) -> Result<W, Failure> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let opened = || open_model(&self.global, &self.config, None, stop);
+        let model = open.take().map_or_else(opened, Ok);
+        let model = model.map_err(|stop| stop.failure_or(Code::Io, "the model cannot be opened"))?;
+        let mut settings = settings(&self.config, model.card(), door);
+        settings.mode = settings.mode.max(least);
+        let begun = tokens(engine, &self.config).and_then(|tokens| {
+            settings.tokens = tokens;
+            let session = session()?;
+            Ok((prompts(&self.config)?, session))
+        });
+        let (prompts, session) = match begun {
+            Ok(begun) => begun,
+            Err(failure) => {
+                *open = Some(model);
+                return Err(failure);
+            }
+        };
+        let (agent, worked) = work(Agent::new(engine, model, prompts, settings, session));
+        *open = Some(agent.into_model());
+        Ok(worked)
+    }
 }
 
 /// What a person is told of a model that does not answer.

@@ -168,17 +168,7 @@ impl<T: Tree> Planner<'_, T> {
         if self.overlay.stat(&place)?.is_none() {
             return Ok(Value::Search(Search { query: query.to_owned(), ..Search::default() }).into());
         }
-        let search = SearchFiles {
-            query: query.to_owned(),
-            mode: None,
-            path: Some(folder),
-            limit: None,
-            cursor: None,
-            budget: None,
-            include_past: None,
-            as_of: None,
-        };
-        self.search_files(call, &search)
+        self.search_files(call, &SearchFiles { path: Some(folder), ..SearchFiles::of(query) })
     }
 
     /// Where an entry without a key goes: named by its first words, with a number where that is taken.

@@ -6,8 +6,6 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use memdir_core::action::{Access, Action, Call};
@@ -24,74 +22,17 @@ mod labelled;
 mod phone;
 mod rule;
 mod table;
+mod verdict;
 
 pub use filter::{Filter, FilterHit, Redacted};
 pub use glob::GlobError;
 pub use grant::{Grant, GrantError};
 pub use rule::CHANGE;
 pub use rule::{Rule, RuleError, Rules};
+pub use verdict::{Mode, Permission, Verdict};
 
 use rule::CheckedRule;
 use table::{Class, Row, rows};
-
-/// What becomes of a call that somebody should be asked about, the mildest first.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// It is done, and noted.
-    #[default]
-    Off,
-    /// It is done if the model says that the person agreed.
-    Flag,
-    /// The person is asked, whatever the model says.
-    Ask,
-    /// As [`Mode::Ask`], and the person is asked about every call that changes something, whatever the detectors find in it,
-    /// unless a rule allows it.
-    All,
-}
-
-impl Mode {
-    /// Every mode, in the order of their strictness.
-    pub const ALL: [Self; 4] = [Self::Off, Self::Flag, Self::Ask, Self::All];
-
-    /// Its name, as it is typed.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::Flag => "flag",
-            Self::Ask => "ask",
-            Self::All => "all",
-        }
-    }
-}
-
-/// What a rule or a detector thinks of a call; the strictest counts.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// It may happen.
-    Allow,
-    /// The person should be asked.
-    Ask,
-    /// It may not happen.
-    Deny,
-}
-
-/// Who permitted a call, as the audit records it.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Permission {
-    /// Nobody: nothing spoke against it, or nobody is asked here.
-    Off,
-    /// The model says that the person agreed.
-    Claimed,
-    /// The person agreed.
-    Approved,
-    /// The rule of this number allows it.
-    Rule(String),
-    /// Nobody: it was not made.
-    Refused,
-}
 
 /// What a review depends on beside the call.
 #[derive(Clone, Copy, Debug)]
@@ -595,25 +536,6 @@ impl Cleared {
     #[must_use]
     pub fn permission(&self) -> &Permission {
         &self.permission
-    }
-}
-
-impl fmt::Display for Verdict {
-    /// Writes the name that the settings have.
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.serialize(formatter)
-    }
-}
-
-impl fmt::Display for Permission {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Off => formatter.write_str("off"),
-            Self::Claimed => formatter.write_str("claimed"),
-            Self::Approved => formatter.write_str("approved"),
-            Self::Rule(name) => write!(formatter, "rule:{name}"),
-            Self::Refused => formatter.write_str("refused"),
-        }
     }
 }
 

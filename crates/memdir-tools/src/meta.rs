@@ -29,13 +29,8 @@ pub static META_TOOLS: [Row; 3] = [
         returns: "their names and what they do, the best first",
         gives: Gives::Entries,
         fields: &[
-            Field { name: "query", takes: Takes::FullText, required: true, words: "What the tool should do." },
-            Field {
-                name: "limit",
-                takes: Takes::Number(1),
-                required: false,
-                words: "How many at most: 5, at most 20.",
-            },
+            Field::required("query", Takes::FullText, "What the tool should do."),
+            Field::optional("limit", Takes::Number(1), "How many at most: 5, at most 20."),
         ],
         example: r#"{"action":"find_tools","query":"events of a day"}"#,
     },
@@ -47,12 +42,7 @@ pub static META_TOOLS: [Row; 3] = [
         words: "Tells what a tool takes: look before you call it.",
         returns: "its description and the schema of its arguments",
         gives: Gives::Object,
-        fields: &[Field {
-            name: "name",
-            takes: Takes::FullText,
-            required: true,
-            words: "The tool, as find_tools names it.",
-        }],
+        fields: &[Field::required("name", Takes::FullText, "The tool, as find_tools names it.")],
         example: r#"{"action":"describe_tool","name":"calendar__list_events"}"#,
     },
     Row {
@@ -64,14 +54,9 @@ pub static META_TOOLS: [Row; 3] = [
         returns: "what the tool answers",
         gives: Gives::Various,
         fields: &[
-            Field { name: "name", takes: Takes::FullText, required: false, words: "The tool, as find_tools names it." },
-            Field {
-                name: ARGUMENTS,
-                takes: Takes::Text,
-                required: false,
-                words: "What it takes, by the names of its schema.",
-            },
-            Field { name: "cursor", takes: Takes::FullText, required: false, words: "Where a result was cut." },
+            Field::optional("name", Takes::FullText, "The tool, as find_tools names it."),
+            Field::optional(ARGUMENTS, Takes::Text, "What it takes, by the names of its schema."),
+            Field::optional("cursor", Takes::FullText, "Where a result was cut."),
         ],
         example: r#"{"action":"call_tool","name":"calendar__list_events","arguments":{"day":"2026-11-24"}}"#,
     },

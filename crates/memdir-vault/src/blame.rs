@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use rusqlite::{OptionalExtension, params};
 
 use super::confirm::{self, ConfirmedLine};
-use super::journal::{self, Journal};
-use super::{Core, Vault, VaultError, history, marks, payload};
+use super::journal::Journal;
+use super::{Core, Vault, VaultError, contents, marks, moves, payload};
 use memdir_core::action::Access;
 use memdir_core::catalog;
 use memdir_core::path::MemoryPath;
@@ -65,7 +65,7 @@ impl Vault {
         if let Some(lineage) = &mut lineage {
             lineage.follow(now, VersionAuthor::OUTSIDE);
         }
-        let names = history::names_before(journal, path)?;
+        let names = moves::names_before(journal, path)?;
         let confirmed = confirm::of_note(journal, &names)?;
         let unknown = authors.least_source(&versions)?;
         let mut lines = Vec::new();
@@ -116,7 +116,7 @@ pub(super) fn follow(
     let (mut lineage, mut last, rest) = match marks::load(journal, first)? {
         Some(lines) => {
             let mut lineage = Lineage::resume(salt, lines);
-            let text = first.after.map(|id| journal::load(&journal.db, id)).transpose()?.flatten();
+            let text = first.after.map(|id| contents::load(&journal.db, id)).transpose()?.flatten();
             text.into_iter().for_each(|text| lineage.know(text));
             (lineage, first.after, versions.get(1..).unwrap_or_default())
         }
@@ -140,7 +140,7 @@ fn take(
     content: Option<i64>,
     author: VersionAuthor,
 ) -> Result<(), VaultError> {
-    match content.map(|id| journal::load(&journal.db, id)).transpose()? {
+    match content.map(|id| contents::load(&journal.db, id)).transpose()? {
         // Pruned or forgotten.
         Some(None) => lineage.lose(),
         Some(Some(content)) => lineage.follow(&content, author),
@@ -164,7 +164,7 @@ pub(super) fn versions_before(
     let mut name = path.clone();
     let mut versions = Vec::new();
     loop {
-        let Some(batch) = history::newest_at(journal, &name, before)? else { break };
+        let Some(batch) = moves::newest_at(journal, &name, before)? else { break };
         // Within a batch files are put under the names that they have after its moves.
         let sql = "SELECT number, before, after FROM step WHERE batch = ?1 AND path = ?2 AND kind = 4";
         let row = journal
@@ -180,7 +180,7 @@ pub(super) fn versions_before(
             }
         }
         // What had the name before may have left it, and is another note's history then.
-        match history::origin(&history::moves_in(journal, batch)?, &name) {
+        match moves::origin(&moves::moves_in(journal, batch)?, &name) {
             Some(earlier) => name = earlier,
             None => break,
         }

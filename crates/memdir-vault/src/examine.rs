@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use super::contents::load;
 use super::inbox::FOLDER as INBOX;
-use super::journal::{Journal, load};
+use super::journal::Journal;
 use super::state::{FOLDER, LOCK, StateFolder, check_own_file, open_own_folder};
 use super::{Vault, VaultError, disk};
 use memdir_plan::Content;

@@ -13,7 +13,9 @@ use super::audit::{Chain, FORGET};
 use super::every::open_parent;
 use super::journal::{self, Flush, Journal};
 use super::reads::PendingReads;
-use super::{AuditEntry, Author, Core, Payload, Vault, VaultError, Writer, disk, history, marks, payload, tidied};
+use super::{
+    AuditEntry, Author, Core, Payload, Vault, VaultError, Writer, contents, disk, marks, moves, payload, tidied,
+};
 use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
 use memdir_core::time::Timestamp;
@@ -304,8 +306,8 @@ impl Journal {
 
 fn names_of(core: Option<&Core>, path: &MemoryPath, is_there: bool) -> Result<NoteNames, VaultError> {
     let Some(core) = core else { return Ok(NoteNames { now: path.clone(), all: vec![Called::always(path.clone())] }) };
-    let now = if is_there { path.clone() } else { history::name_now(&core.journal, path)? };
-    let all = history::names_before(&core.journal, &now)?;
+    let now = if is_there { path.clone() } else { moves::name_now(&core.journal, path)? };
+    let all = moves::names_before(&core.journal, &now)?;
     let mut names = NoteNames { now, all };
     names.add(path);
     Ok(names)
@@ -325,7 +327,7 @@ fn rows(db: &Connection, sought: &Sought) -> Result<Rows, VaultError> {
     let named = contents_named(db, sought)?;
     while let Some(row) = ids.next()? {
         let id = row.get(0)?;
-        let Some(content) = journal::load(db, id)? else { continue };
+        let Some(content) = contents::load(db, id)? else { continue };
         // An empty content says nothing, and is shared by notes that have nothing else in common.
         let is_named = named.contains(&id) && !content.bytes().is_empty();
         if is_named || sought.is_in(content.bytes()) {

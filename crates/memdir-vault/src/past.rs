@@ -13,10 +13,10 @@ use std::time::Duration;
 
 use rusqlite::params;
 
-use super::journal::{self, Journal, State};
+use super::journal::{Journal, State};
 use super::state::StateFolder;
 use super::walk::Walk;
-use super::{Core, Tables, Vault, VaultError, history};
+use super::{Core, Tables, Vault, VaultError, contents, moves};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Kind, Log};
 use memdir_core::retry;
@@ -176,10 +176,10 @@ fn rows(journal: &Journal) -> Result<Vec<Recorded>, VaultError> {
         let content = |column, time| -> Result<Option<Numbered>, VaultError> {
             Ok(row.get::<_, Option<i64>>(column)?.map(|id| Numbered { id, time }))
         };
-        let Some(path) = history::path(row, 3)? else { continue };
+        let Some(path) = moves::path(row, 3)? else { continue };
         let step = match row.get::<_, i64>(2)? {
             1 => PastStep::MakeFolder(path),
-            2 | 3 => match history::path(row, 4)? {
+            2 | 3 => match moves::path(row, 4)? {
                 Some(to) => PastStep::Move { from: path, to },
                 None => continue,
             },
@@ -290,7 +290,7 @@ impl PastTree<'_> {
             return Err(TreeError::TooLarge { path: path.clone(), size: kept.size, limit });
         }
         let core = self.core.lock().unwrap_or_else(PoisonError::into_inner);
-        let content = journal::load(&core.journal.db, id).map_err(|error| TreeError::Io(error.to_string()))?;
+        let content = contents::load(&core.journal.db, id).map_err(|error| TreeError::Io(error.to_string()))?;
         content.ok_or_else(|| TreeError::NotKept(path.clone()))
     }
 

@@ -2,8 +2,9 @@
 
 use rusqlite::{Row, params};
 
-use super::history::{IN_FORCE, path};
+use super::history::IN_FORCE;
 use super::journal::Journal;
+use super::moves::path;
 use super::{Vault, VaultError};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::Kind;

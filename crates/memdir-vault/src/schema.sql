@@ -5,7 +5,7 @@
 -- opened: a change of a statement, even of a blank, takes another version, and an upgrade that leaves exactly this text.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;
 
--- Each content once. id: never given twice, see `journal::store`. A row dies whole when it is pruned or forgotten, its digest with it.
+-- Each content once. id: never given twice, see `contents::store`. A row dies whole when it is pruned or forgotten, its digest with it.
 -- size: bytes of the content; packed: 1 when body is zstd; batch: the newest batch that refers to it.
 CREATE TABLE content (
 id INTEGER PRIMARY KEY,

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use rusqlite::{Transaction, params};
 
 use super::journal::Journal;
-use super::{Author, Vault, VaultError, history};
+use super::{Author, Vault, VaultError, moves};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::WrittenBy;
 
@@ -42,15 +42,15 @@ impl Vault {
         let Some(core) = core.as_ref() else { return Ok(BTreeSet::new()) };
         let sql = "SELECT DISTINCT path, batch FROM meta JOIN step ON batch = CAST(substr(key, ?2) AS INTEGER)
                    WHERE key > ?1 AND key < ?1 || 'a' AND kind = 4 AND path IS NOT NULL";
-        let moves = history::all_moves(&core.journal)?;
+        let renames = moves::all_moves(&core.journal)?;
         let mut statement = core.journal.db.prepare_cached(sql)?;
         let mut rows = statement.query(params![SOURCE, SOURCE.len() + 1])?;
         let mut found = BTreeSet::new();
         while let Some(row) = rows.next()? {
             let Ok(path) = MemoryPath::parse(&row.get::<_, String>(0)?) else { continue };
             let batch: u64 = row.get(1)?;
-            let later = moves.get(moves.partition_point(|(number, _)| *number <= batch)..).unwrap_or_default();
-            found.insert(later.iter().fold(path, |name, (_, moves)| history::name_after(moves, &name)));
+            let later = renames.get(renames.partition_point(|(number, _)| *number <= batch)..).unwrap_or_default();
+            found.insert(later.iter().fold(path, |name, (_, moves)| moves::name_after(moves, &name)));
         }
         Ok(found)
     }

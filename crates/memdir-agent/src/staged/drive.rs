@@ -1,12 +1,10 @@
 //! Driving the stages: each is asked of the model, and told to the edge and the log.
 
-use tokio_util::sync::CancellationToken;
-
 use super::{Matter, Next, Stage, Staged, Stages};
-use crate::asked::{Asked, wishes};
-use crate::drive::withheld;
+use crate::asked::wishes;
+use crate::drive::{Answering, withheld};
 use crate::line::Line;
-use crate::{Actions, Agent, AgentError, Edge, Event, Run, Said, ToolCalled, tools, writes};
+use crate::{Actions, Agent, AgentError, Event, Run, ToolCalled, tools, writes};
 use memdir_core::catalog;
 use memdir_model::{Answer, Message, Request, Role};
 use memdir_policy::Mode;
@@ -22,10 +20,7 @@ impl Agent<'_> {
         &mut self,
         stages: &mut Stages,
         run: &mut Run,
-        asked: &Asked,
-        edge: &mut dyn Edge,
-        stop: &CancellationToken,
-        said: &mut Said,
+        Answering { asked, edge, stop, said }: &mut Answering<'_>,
     ) -> Result<bool, AgentError> {
         let stage = stages.stage(run.is_at_last_turn());
         let switches = &self.session.switches;
@@ -51,7 +46,7 @@ impl Agent<'_> {
             temperature: self.settings.temperature,
             stop: Vec::new(),
         };
-        let (answer, ms) = self.ask_model(&request, asked, edge, stop, &mut said.spent, None)?;
+        let (answer, ms) = self.ask_model(&request, asked, *edge, stop, &mut said.spent, None)?;
         let next = stages.answered(&answer);
         let Answer { input_tokens, output_tokens, reused_tokens, .. } = answer;
         let is_read = !stages.is_again() && next != Next::Plain;

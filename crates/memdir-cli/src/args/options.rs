@@ -5,12 +5,13 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 
 use crate::exit::{Stop, usage};
 use crate::output::say;
 use memdir_check::Kind;
 use memdir_core::action::SearchMode;
+use memdir_core::catalog::format::Format;
 use memdir_core::report::Failure;
 use memdir_dialect::Dialect;
 use memdir_mcp::{HubOffer, ToolSet};
@@ -195,7 +196,7 @@ pub(crate) struct Reject {
 #[derive(Args, Debug)]
 pub(crate) struct Schema {
     /// What to print
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = SchemaFormat::JsonSchema)]
+    #[arg(long, value_name = "FORMAT", default_value = "json-schema", value_parser = one_of(SCHEMA_FORMATS))]
     pub(crate) format: SchemaFormat,
     /// Print the grammar of the dialect lines instead, in which a model can name only lines of these notes
     #[arg(long, value_name = "NOTE", num_args = 1..)]
@@ -499,30 +500,31 @@ impl Paging {
     }
 }
 
-/// The ways of describing actions that can be named.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+/// A way of describing actions.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum SchemaFormat {
-    /// The JSON schema of what stands between <actions> and </actions>
     JsonSchema,
-    /// A grammar for llama.cpp
+    /// A grammar for llama.cpp.
     Gbnf,
-    /// The same grammar for llguidance
+    /// A grammar for llguidance.
     Lark,
-    /// Tools for Chat Completions of OpenAI and servers like it
-    Openai,
-    /// The same, strict: the model can send nothing else
-    OpenaiStrict,
-    /// Tools for Responses of OpenAI
-    OpenaiResponses,
-    /// The same, strict
-    OpenaiResponsesStrict,
-    /// Tools for Messages of Anthropic
-    Anthropic,
-    /// Tools for generateContent of Gemini
-    Gemini,
-    /// The answer to tools/list of MCP
-    Mcp,
+    /// The definitions of tools.
+    Tools(Format),
 }
+
+/// The ways of describing actions that can be named.
+const SCHEMA_FORMATS: &[Choice<SchemaFormat>] = &[
+    ("json-schema", SchemaFormat::JsonSchema, "The JSON schema of what stands between <actions> and </actions>"),
+    ("gbnf", SchemaFormat::Gbnf, "A grammar for llama.cpp"),
+    ("lark", SchemaFormat::Lark, "The same grammar for llguidance"),
+    ("openai", SchemaFormat::Tools(Format::OpenAi), "Tools for Chat Completions of OpenAI and servers like it"),
+    ("openai-strict", SchemaFormat::Tools(Format::OpenAiStrict), "The same, strict: the model can send nothing else"),
+    ("openai-responses", SchemaFormat::Tools(Format::OpenAiResponses), "Tools for Responses of OpenAI"),
+    ("openai-responses-strict", SchemaFormat::Tools(Format::OpenAiResponsesStrict), "The same, strict"),
+    ("anthropic", SchemaFormat::Tools(Format::Anthropic), "Tools for Messages of Anthropic"),
+    ("gemini", SchemaFormat::Tools(Format::Gemini), "Tools for generateContent of Gemini"),
+    ("mcp", SchemaFormat::Tools(Format::Mcp), "The answer to tools/list of MCP"),
+];
 
 /// To whom actions are offered.
 #[derive(Args, Clone, Copy, Debug)]

@@ -5,12 +5,12 @@ use super::lines::Typed;
 use super::talker::{Talker, Word};
 use super::why;
 use crate::exit::usage;
+use crate::one;
 use crate::review::{self, Asks};
 use memdir_agent::Actions;
-use memdir_core::action::{Action, Call, SearchFiles};
+use memdir_core::action::{Action, SearchFiles};
 use memdir_core::catalog;
-use memdir_core::report::{Code, Failure, Hit, Value};
-use memdir_dialect::Parsed;
+use memdir_core::report::{Failure, Hit, Value};
 use memdir_engine::{Caller, ChangeError, Consent, Reviewed};
 use memdir_policy::{Filter, Mode};
 
@@ -271,22 +271,10 @@ fn search(chat: &mut Chat<'_>, text: &str) -> Result<Next, ChangeError> {
     if text.is_empty() {
         return Err(wants("what to look for", "/search Acme"));
     }
-    let query = SearchFiles {
-        query: text.to_owned(),
-        mode: None,
-        path: None,
-        limit: Some(HITS),
-        cursor: None,
-        budget: None,
-        include_past: None,
-        as_of: None,
-    };
-    let parsed = Parsed::of([Call::plain(1, Action::SearchFiles(query))]);
+    let query = SearchFiles { limit: Some(HITS), ..SearchFiles::of(text) };
     let caller = Caller { read_only: true, ..chat.person() };
-    let report = chat.engine.conclude(chat.engine.propose(parsed, caller));
-    let found = report.actions.into_iter().next().map(|outcome| outcome.result);
-    let missing = || Err(Failure::new(Code::Internal, "the search was not answered"));
-    if let Value::Search(found) = found.unwrap_or_else(missing)? {
+    let report = one::carry_out(chat.engine, caller, [Action::SearchFiles(query)]);
+    if let Value::Search(found) = one::answer(report)? {
         for Hit { path, heading, lines: [line, _], snippet, .. } in &found.hits {
             let heading = heading.as_deref().map_or_else(String::new, |heading| format!("  {heading}"));
             chat.talker.screen.show(&format!("{path}:{line}{heading}"));

@@ -11,7 +11,7 @@ use super::args::Global;
 use super::config::{Config, Sources};
 use super::exit::{self, Stop, usage};
 use super::talk::Conversation;
-use super::{ask, meaning, open, talk, term};
+use super::{ask, meaning, open, session, talk, term};
 use memdir_agent::{Actions, Agent, AgentError, Said, Session};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
@@ -103,8 +103,10 @@ pub(super) fn run(global: &Global, options: &ChatArgs) -> Result<u8, Stop> {
     }
     let opened = open::open(global)?;
     // Until a conversation begins, Ctrl-C ends the program as it always does.
-    let open_model =
-        |name: Option<&str>| talk::open_model(global, &opened.config, name, &CancellationToken::new()).map_err(stopped);
+    let open_model = |name: Option<&str>| {
+        let opened = talk::open_model(global, &opened.config, name, &CancellationToken::new());
+        opened.map_err(|stop| stop.failure_or(Code::Io, "the output is closed"))
+    };
     let conversation = &options.conversation;
     let session = conversation.session(&opened.engine)?;
     let mode = opened.config.permission.chat;
@@ -138,18 +140,10 @@ pub(super) fn run(global: &Global, options: &ChatArgs) -> Result<u8, Stop> {
     run_with(&opened.engine, talk::with_tools(agent, conversation, true)?, mode, talker, interrupts)
 }
 
-/// Why something could not be done that ends a command elsewhere.
-fn stopped(stop: Stop) -> Failure {
-    stop.failure().unwrap_or_else(|| Failure::new(Code::Io, "the output is closed"))
-}
-
 /// The conversations that are kept, one a line, the newest first.
 fn kept_sessions(engine: &Engine) -> Result<Vec<String>, Failure> {
-    let line = |kept: &SessionInfo| {
-        // One that is too large is not gone on with either.
-        let is_known = engine.read_own_session(&kept.id).is_ok_and(|lines| lines.is_some());
-        format!("{}  {}{}", kept.id, kept.changed, if is_known { "" } else { "  unknown" })
-    };
+    let unknown = |kept: &SessionInfo| if session::is_known(engine, kept) { "" } else { "  unknown" };
+    let line = |kept: &SessionInfo| format!("{}  {}{}", kept.id, kept.changed, unknown(kept));
     Ok(engine.sessions()?.iter().map(line).collect())
 }
 

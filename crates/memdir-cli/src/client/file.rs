@@ -8,8 +8,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::super::config::Sources;
-use super::super::file::Stamp;
-use super::super::private_file::PrivateFile;
+use super::super::private_file::{Listed, PrivateFile};
 use memdir_core::digest::Digest;
 use memdir_core::report::{Code, Failure};
 use memdir_core::time::Timestamp;
@@ -55,47 +54,25 @@ struct Kept {
     client: Vec<Entry>,
 }
 
-/// The file, which need not be there.
-#[derive(Clone, Debug)]
-pub(super) struct Clients {
-    file: PrivateFile,
+impl Listed for Entry {
+    fn read(text: &str) -> Result<Vec<Self>, String> {
+        let kept: Kept = toml::from_str(text).map_err(|error| error.message().to_owned())?;
+        match kept.version {
+            VERSION => Ok(kept.client),
+            other => Err(format!("its version is {other}, and this memdir reads version {VERSION}")),
+        }
+    }
+
+    fn write(list: Vec<Self>) -> Result<String, Failure> {
+        let text = toml::to_string(&Kept { version: VERSION, client: list });
+        let text = text.map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
+        Ok(format!("{HEAD}{text}"))
+    }
 }
 
-impl Clients {
-    pub(super) fn of(sources: &Sources) -> Result<Self, Failure> {
-        Ok(Self { file: PrivateFile::of(sources, "clients.toml", MEND)? })
-    }
-
-    /// What the file is by now; `None` where none is there.
-    pub(super) fn stamp(&self) -> Option<Stamp> {
-        self.file.stamp()
-    }
-
-    /// Reads the clients of all memories; none where the file is not there.
-    pub(super) fn read(&self) -> Result<(Vec<Entry>, Option<Stamp>), Failure> {
-        let Some((text, stamp)) = self.file.read()? else { return Ok((Vec::new(), None)) };
-        Ok((self.parse(&text)?, Some(stamp)))
-    }
-
-    /// Changes the clients, under a lock: what another process adds in the same instant is not lost.
-    pub(super) fn change<R>(&self, edit: impl FnOnce(&mut Vec<Entry>) -> Result<R, Failure>) -> Result<R, Failure> {
-        self.file.change(|text| {
-            let mut clients = text.map_or_else(|| Ok(Vec::new()), |text| self.parse(text))?;
-            let done = edit(&mut clients)?;
-            let text = toml::to_string(&Kept { version: VERSION, client: clients });
-            let text = text.map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
-            Ok((format!("{HEAD}{text}"), done))
-        })
-    }
-
-    fn parse(&self, text: &str) -> Result<Vec<Entry>, Failure> {
-        let kept: Kept = toml::from_str(text).map_err(|error| self.file.damaged(error.message()))?;
-        if kept.version != VERSION {
-            let why = format!("its version is {}, and this memdir reads version {VERSION}", kept.version);
-            return Err(self.file.damaged(&why));
-        }
-        Ok(kept.client)
-    }
+/// The file, which need not be there. It holds the clients of all memories.
+pub(super) fn clients(sources: &Sources) -> Result<PrivateFile, Failure> {
+    PrivateFile::of(sources, "clients.toml", MEND)
 }
 
 /// The memory of a path as it is kept.

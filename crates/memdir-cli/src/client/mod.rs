@@ -23,9 +23,10 @@ use super::config::Sources;
 use super::exit::{Stop, usage};
 use super::open;
 use super::output::{Lines, say};
+use super::private_file::PrivateFile;
 use super::tools;
 use args::Add;
-use file::{Clients, Entry};
+use file::Entry;
 use memdir_core::action::Access;
 use memdir_core::catalog::{self, ROWS};
 use memdir_core::report::{Code, Failure};
@@ -60,9 +61,8 @@ struct Shown<'a> {
 
 pub(super) fn run(global: &Global, command: &ClientCommand) -> Result<u8, Stop> {
     let sources = Sources::read()?;
-    let folder = open::named(global, &sources)?;
-    let memory = file::memory(open::locate(global, &sources, &folder)?.folder.root())?;
-    let clients = Clients::of(&sources)?;
+    let memory = file::memory(open::locate_named(global, &sources)?.folder.root())?;
+    let clients = file::clients(&sources)?;
     match command {
         ClientCommand::Add(options) => add(global, &clients, memory, options),
         ClientCommand::List => list(global, &clients, &memory),
@@ -70,7 +70,7 @@ pub(super) fn run(global: &Global, command: &ClientCommand) -> Result<u8, Stop> 
     }
 }
 
-fn add(global: &Global, clients: &Clients, memory: String, options: &Add) -> Result<u8, Stop> {
+fn add(global: &Global, clients: &PrivateFile, memory: String, options: &Add) -> Result<u8, Stop> {
     let now = memdir_host::now();
     let (entry, grant, token) = new_entry(memory, options, now)?;
     let seen = open::open_to_read(global)?.engine.every_note()?.iter().filter(|note| grant.shows(note)).count();
@@ -78,7 +78,7 @@ fn add(global: &Global, clients: &Clients, memory: String, options: &Add) -> Res
     let shown = show(global, &entry, seen, &token, now);
     if shown.is_err() {
         // Nobody has seen the token.
-        clients.change(|all| {
+        clients.change(|all: &mut Vec<Entry>| {
             all.retain(|known| known.token != entry.token);
             Ok(())
         })?;
@@ -131,8 +131,8 @@ fn tool_grant(names: &[String]) -> Result<ToolGrant, Failure> {
 }
 
 /// Adds a client to the register.
-fn keep(clients: &Clients, entry: &Entry) -> Result<(), Failure> {
-    clients.change(|all| {
+fn keep(clients: &PrivateFile, entry: &Entry) -> Result<(), Failure> {
+    clients.change(|all: &mut Vec<Entry>| {
         if all.iter().any(|known| known.memory == entry.memory && known.name == entry.name) {
             let failure = Failure::new(Code::AlreadyExists, format!("client `{}` is registered", entry.name));
             let hint = format!("`memdir client revoke {}` takes that back, or choose another name", entry.name);
@@ -176,9 +176,9 @@ fn explain(entry: &Entry, seen: usize) -> Result<(), Stop> {
     Ok(say("header below; it is shown this once, and only a digest of it is kept")?)
 }
 
-fn list(global: &Global, clients: &Clients, memory: &str) -> Result<u8, Stop> {
+fn list(global: &Global, clients: &PrivateFile, memory: &str) -> Result<u8, Stop> {
     let now = memdir_host::now();
-    let (all, _) = clients.read()?;
+    let (all, _) = clients.read::<Entry>()?;
     let own: Vec<&Entry> = all.iter().filter(|entry| entry.memory == memory).collect();
     let shapes: Vec<Shown> = own.iter().map(|entry| Shown::of(entry, now)).collect();
     global.answer(&json!({ "clients": shapes }), |stdout| {
@@ -193,7 +193,7 @@ fn list(global: &Global, clients: &Clients, memory: &str) -> Result<u8, Stop> {
     })
 }
 
-fn revoke(global: &Global, clients: &Clients, memory: &str, name: &str) -> Result<u8, Stop> {
+fn revoke(global: &Global, clients: &PrivateFile, memory: &str, name: &str) -> Result<u8, Stop> {
     drop_entry(clients, memory, name)?;
     global.answer(&json!({ "revoked": name }), |_| {
         Ok(say(format!("client `{name}` is revoked; running servers refuse it from now on"))?)
@@ -201,8 +201,8 @@ fn revoke(global: &Global, clients: &Clients, memory: &str, name: &str) -> Resul
 }
 
 /// Takes a client out of the register.
-fn drop_entry(clients: &Clients, memory: &str, name: &str) -> Result<(), Failure> {
-    clients.change(|all| {
+fn drop_entry(clients: &PrivateFile, memory: &str, name: &str) -> Result<(), Failure> {
+    clients.change(|all: &mut Vec<Entry>| {
         let is_it = |entry: &Entry| entry.memory == memory && entry.name == name;
         if !all.iter().any(is_it) {
             let own = all.iter().filter(|entry| entry.memory == memory);
@@ -340,11 +340,11 @@ mod tests;
 ///
 /// `config` where the register cannot be read or written.
 pub(super) fn ungrant(sources: &Sources, server: &ServerName) -> Result<Vec<String>, Failure> {
-    let clients = Clients::of(sources)?;
+    let clients = file::clients(sources)?;
     if reached(&clients.read()?.0, server).is_empty() {
         return Ok(Vec::new());
     }
-    clients.change(|all| {
+    clients.change(|all: &mut Vec<Entry>| {
         let names = reached(all, server);
         all.iter_mut().for_each(|entry| entry.hub.retain(|name| !is_of(name, server)));
         Ok(names)
@@ -357,7 +357,7 @@ pub(super) fn ungrant(sources: &Sources, server: &ServerName) -> Result<Vec<Stri
 ///
 /// `config` where the register cannot be read.
 pub(super) fn granted(sources: &Sources, server: &ServerName) -> Result<Vec<String>, Failure> {
-    Ok(reached(&Clients::of(sources)?.read()?.0, server))
+    Ok(reached(&file::clients(sources)?.read()?.0, server))
 }
 
 fn reached(all: &[Entry], server: &ServerName) -> Vec<String> {
@@ -374,6 +374,6 @@ fn is_of(name: &str, server: &ServerName) -> bool {
 /// The names of the clients of a memory.
 pub(super) fn names(sources: &Sources, root: &std::path::Path) -> Result<Vec<String>, Failure> {
     let memory = file::memory(root)?;
-    let (all, _) = Clients::of(sources)?.read()?;
+    let (all, _) = file::clients(sources)?.read::<Entry>()?;
     Ok(all.into_iter().filter(|entry| entry.memory == memory).map(|entry| entry.name).collect())
 }

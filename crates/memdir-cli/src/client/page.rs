@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::args::Add;
-use super::file::{self, Clients, Entry};
+use super::file::{self, Entry};
 use super::{drop_entry, keep, new_entry, wrong_grant};
 use crate::config::Sources;
+use crate::private_file::PrivateFile;
 use memdir_core::report::Failure;
 use memdir_core::time::Timestamp;
 use memdir_policy::Grant;
@@ -21,7 +22,7 @@ use memdir_web::{ClientToken, NewClient, RegisteredClient};
 pub(crate) fn registered(root: &Path) -> Result<Vec<RegisteredClient>, Failure> {
     let (clients, memory) = opened(root)?;
     let now = memdir_host::now();
-    let (all, _) = clients.read()?;
+    let (all, _) = clients.read::<Entry>()?;
     all.into_iter().filter(|entry| entry.memory == memory).map(|entry| shown(entry, now)).collect()
 }
 
@@ -52,8 +53,8 @@ pub(crate) fn revoke_named(root: &Path, name: &str) -> Result<(), Failure> {
     drop_entry(&clients, &memory, name)
 }
 
-fn opened(root: &Path) -> Result<(Clients, String), Failure> {
-    Ok((Clients::of(&Sources::read()?)?, file::memory(root)?))
+fn opened(root: &Path) -> Result<(PrivateFile, String), Failure> {
+    Ok((file::clients(&Sources::read()?)?, file::memory(root)?))
 }
 
 fn shown(entry: Entry, now: Timestamp) -> Result<RegisteredClient, Failure> {

@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::file::{self, Clients, Entry};
+use super::file::{self, Entry};
 use super::{token, unknown};
 use crate::config::Sources;
 use crate::file::Stamp;
+use crate::private_file::PrivateFile;
 use memdir_core::digest::Digest;
 use memdir_core::report::{Code, Failure};
 use memdir_core::time::Timestamp;
@@ -33,11 +34,11 @@ pub(super) struct Seen {
 ///
 /// A file that cannot be read, or is damaged, lets nobody in.
 pub(crate) fn register(root: &Path, name: Option<&str>, clock: fn() -> Timestamp) -> Result<Register, Failure> {
-    let clients = Clients::of(&Sources::read()?)?;
+    let clients = file::clients(&Sources::read()?)?;
     let memory = file::memory(root);
     if let Some(name) = name {
         let memory = memory.as_ref().map_err(Clone::clone)?;
-        let (entries, _) = clients.read()?;
+        let (entries, _) = clients.read::<Entry>()?;
         let mut known = entries.iter().filter(|entry| entry.memory == *memory).map(|entry| entry.name.as_str());
         if !known.clone().any(|known| known == name) {
             return Err(unknown(name, &mut known));
@@ -60,10 +61,10 @@ pub(crate) fn register(root: &Path, name: Option<&str>, clock: fn() -> Timestamp
 ///
 /// `usage` where the client that is named is not registered; `denied` where it has expired; what is wrong with the file.
 pub(crate) fn of_program(root: &Path, named: Option<&str>, program: &str, now: Timestamp) -> Result<Client, Failure> {
-    let clients = Clients::of(&Sources::read()?)?;
+    let clients = file::clients(&Sources::read()?)?;
     // A path that cannot be kept is the memory of no client.
     let memory = file::memory(root).unwrap_or_default();
-    let (mut entries, _) = clients.read()?;
+    let (mut entries, _) = clients.read::<Entry>()?;
     entries.retain(|entry| entry.memory == memory);
     let name = named.unwrap_or(program);
     let is_known = entries.iter().any(|entry| entry.name == name);
@@ -88,12 +89,12 @@ impl Seen {
         Ok(Self { stamp: None, known: entries.into_iter().map(Known::of).collect::<Result<_, _>>()? })
     }
 
-    fn refresh(&mut self, clients: &Clients, memory: &str) {
+    fn refresh(&mut self, clients: &PrivateFile, memory: &str) {
         let now = clients.stamp();
         if self.stamp == Some(now) {
             return;
         }
-        let read = clients.read().and_then(|(mut entries, stamp)| {
+        let read = clients.read::<Entry>().and_then(|(mut entries, stamp)| {
             entries.retain(|entry| entry.memory == memory);
             Ok(Self { stamp: Some(stamp), ..Self::of(entries)? })
         });

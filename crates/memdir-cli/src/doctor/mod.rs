@@ -97,8 +97,7 @@ fn look(global: &Global) -> Vec<Check> {
     };
     let mut checks = vec![settings(&sources)];
     checks.extend(tool_servers(&sources));
-    let located = open::named(global, &sources).and_then(|folder| open::locate(global, &sources, &folder));
-    match located {
+    match open::locate_named(global, &sources) {
         Ok(mut located) => {
             checks.push(Check::ok("memory", located.folder.root().display().to_string()));
             checks.push(match &located.options.state {

@@ -152,9 +152,8 @@ fn answer(global: &Global, options: &HookArgs, within: Duration) -> Result<Answe
         return Ok(Answer::Nothing);
     }
     let wait = if moment == Moment::Keep { KEEP } else { within / 20 };
-    let opened = open::open_for_hook(global, wait, within * 2 / 5).map_err(|stop| {
-        stop.failure().unwrap_or_else(|| Failure::new(Code::Internal, "the memory cannot be opened"))
-    })?;
+    let opened = open::open_for_hook(global, wait, within * 2 / 5)
+        .map_err(|stop| stop.failure_or(Code::Internal, "the memory cannot be opened"))?;
     let now = memdir_host::now();
     let client = client::of_program(&opened.root, options.client.as_deref(), program.name(), now)?;
     let session = input.session.as_ref().map(|session| session.chars().take(MOST_SESSION).collect());

@@ -260,8 +260,7 @@ fn entry(global: &Global, options: &InstallArgs, assistant: &Assistant) -> Resul
     }
     let client = options.client.clone().or_else(|| option(&args, CLIENT));
     let sources = Sources::read()?;
-    let folder = open::named(&global, &sources)?;
-    let root = open::locate(&global, &sources, &folder)?.folder.root().to_owned();
+    let root = open::locate_named(&global, &sources)?.folder.root().to_owned();
     // Says at once what the assistant would otherwise say when it starts.
     client::register(&root, client.as_deref(), memdir_host::now)?;
     let own = memdir_host::own_program();

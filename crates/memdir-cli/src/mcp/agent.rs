@@ -1,18 +1,11 @@
-//! The memory's own agent behind a tool of the server: the model of the settings, which is opened with the first message.
-
-use std::sync::{Mutex, PoisonError};
-
-use tokio_util::sync::CancellationToken;
+//! The memory's own agent behind a tool of the server: the model of the settings.
 
 use crate::args::Global;
 use crate::config::Config;
-use crate::exit::Stop;
-use crate::talk;
-use memdir_agent::{Agent, Decision, Edge, Event, Said};
-use memdir_core::report::{Code, Failure};
-use memdir_engine::{Caller, Engine, Reviewed};
+use crate::talk::{self, KeptModel};
+use memdir_agent::{Decision, Edge, Event, Said};
+use memdir_engine::Reviewed;
 use memdir_mcp::{AgentAnswer, MemoryAgent};
-use memdir_model::Model;
 use memdir_policy::Mode;
 use memdir_words::said;
 
@@ -36,50 +29,16 @@ impl Edge for Unattended {
 
 /// An agent that works as the settings say, and no less strictly than `mode`.
 pub(super) fn agent(global: &Global, config: &Config, mode: Mode) -> MemoryAgent {
-    let (global, config, kept) = (global.clone(), config.clone(), Mutex::new(None));
+    let kept = KeptModel::new(global, config);
     MemoryAgent::new(move |engine, caller, message, stop| {
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let model = match kept.take() {
-            Some(model) => model,
-            None => talk::open_model(&global, &config, None, stop).map_err(failure)?,
-        };
-        let (answer, model) = answer((&config, mode), engine, caller, message, model, stop);
-        *kept = model;
-        answer
+        let mut said = Said::default();
+        let ended = kept.with_agent(engine, (DOOR, mode), talk::new_session, stop, |agent| {
+            let mut agent = agent.for_client(caller);
+            let ended = agent.say(message, &mut Unattended, stop, &mut said);
+            (agent, ended)
+        })?;
+        ended.map_err(|error| talk::agent_failure(&error))?;
+        let reply = said.reply.clone().or_else(|| said.notice.as_ref().map(said::notice));
+        Ok(AgentAnswer { reply, receipt: said.receipt(), waiting: said.pending.len() })
     })
-}
-
-/// Has a model answer a message, and gives it back for the next one.
-fn answer(
-    (config, mode): (&Config, Mode),
-    engine: &Engine,
-    caller: Caller,
-    message: &str,
-    model: Box<dyn Model>,
-    stop: &CancellationToken,
-) -> (Result<AgentAnswer, Failure>, Option<Box<dyn Model>>) {
-    let mut settings = talk::settings(config, model.card(), DOOR);
-    settings.mode = settings.mode.max(mode);
-    let begun = talk::tokens(engine, config).and_then(|tokens| {
-        settings.tokens = tokens;
-        Ok((talk::prompts(config)?, talk::new_session()?))
-    });
-    let (prompts, session) = match begun {
-        Ok(begun) => begun,
-        Err(failure) => return (Err(failure), Some(model)),
-    };
-    let mut agent = Agent::new(engine, model, prompts, settings, session).for_client(caller);
-    let mut said = Said::default();
-    let ended = agent.say(message, &mut Unattended, stop, &mut said);
-    let model = Some(agent.into_model());
-    if let Err(error) = ended {
-        return (Err(talk::agent_failure(&error)), model);
-    }
-    let reply = said.reply.clone().or_else(|| said.notice.as_ref().map(said::notice));
-    (Ok(AgentAnswer { reply, receipt: said.receipt(), waiting: said.pending.len() }), model)
-}
-
-/// What a client is told of a command that could not go on.
-fn failure(stop: Stop) -> Failure {
-    stop.failure().unwrap_or_else(|| Failure::new(Code::Io, "the model cannot be opened"))
 }

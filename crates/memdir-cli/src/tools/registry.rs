@@ -5,11 +5,11 @@ use std::sync::{Mutex, PoisonError};
 
 use super::super::config::{self, Sources};
 use super::super::file::Stamp;
-use super::super::private_file::PrivateFile;
+use super::super::private_file::{Listed, PrivateFile};
 use memdir_core::catalog;
 use memdir_core::report::{Code, Failure};
 use memdir_hub::{Hub, Places, RegistrySource, TokenPlace, Tokens};
-use memdir_tools::{RegistryError, Server, ServerName, read_registry, write_registry};
+use memdir_tools::{Server, ServerName, read_registry, write_registry};
 
 /// The word by which memdir is started as the guard of its servers. Nobody types it.
 pub(crate) const GUARD: &str = "__guard";
@@ -30,16 +30,7 @@ impl Registry {
 
     /// The servers, in the order of their names; none where the file is not there.
     pub(super) fn read(&self) -> Result<Vec<Server>, Failure> {
-        Ok(self.read_stamped()?.0)
-    }
-
-    fn read_stamped(&self) -> Result<(Vec<Server>, Option<Stamp>), Failure> {
-        let Some((text, stamp)) = self.file.read()? else { return Ok((Vec::new(), None)) };
-        Ok((self.parse(&text)?, Some(stamp)))
-    }
-
-    fn parse(&self, text: &str) -> Result<Vec<Server>, Failure> {
-        read_registry(text).map_err(|error| self.file.damaged(&error.to_string()))
+        Ok(self.file.read()?.0)
     }
 
     /// The server of this name.
@@ -53,11 +44,7 @@ impl Registry {
 
     /// Changes the servers, under a lock: what another process adds in the same instant is not lost.
     pub(super) fn change<R>(&self, edit: impl FnOnce(&mut Vec<Server>) -> Result<R, Failure>) -> Result<R, Failure> {
-        self.file.change(|text| {
-            let mut servers = text.map_or_else(|| Ok(Vec::new()), |text| self.parse(text))?;
-            let done = edit(&mut servers)?;
-            Ok((write_registry(servers).map_err(unwritable)?, done))
-        })
+        self.file.change(edit)
     }
 
     /// Changes one server.
@@ -120,7 +107,7 @@ impl RegistrySource for Followed {
             return Ok(None);
         }
         *seen = None;
-        let (mut servers, stamp) = self.registry.read_stamped()?;
+        let (mut servers, stamp) = self.registry.file.read::<Server>()?;
         *seen = Some(stamp);
         servers.retain(|server| self.only.as_ref().is_none_or(|only| server.name == *only));
         Ok(Some(servers))
@@ -138,8 +125,15 @@ pub(super) fn unknown(name: &str, all: &[Server]) -> Failure {
     Failure::new(Code::NotFound, format!("there is no server `{}`", catalog::shorten(name))).with_hint(hint)
 }
 
-fn unwritable(error: RegistryError) -> Failure {
-    Failure::new(Code::Usage, error.to_string()).with_hint("`memdir tools add --help` says what can be given")
+impl Listed for Server {
+    fn read(text: &str) -> Result<Vec<Self>, String> {
+        read_registry(text).map_err(|error| error.to_string())
+    }
+
+    fn write(list: Vec<Self>) -> Result<String, Failure> {
+        let hint = "`memdir tools add --help` says what can be given";
+        write_registry(list).map_err(|error| Failure::new(Code::Usage, error.to_string()).with_hint(hint))
+    }
 }
 
 #[cfg(test)]
@@ -157,6 +151,7 @@ mod tests {
 
     /// What another process writes counts at the next look, and what is damaged is told at each.
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "the test is the other process")]
     fn a_program_that_stays_hears_of_each_change_once() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tools.toml");
@@ -180,15 +175,15 @@ mod tests {
             assert_eq!(names(), Ok(Some(expected.iter().map(|name| (*name).to_owned()).collect())));
             assert_eq!(names(), Ok(None));
         }
-        let good = registry.file.read().unwrap().unwrap().0;
-        registry.file.change(|_| Ok(("version = 9".to_owned(), ()))).unwrap();
+        let good = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, "version = 9").unwrap();
         assert_eq!(names().unwrap_err().code, Code::Config);
         assert_eq!(names().unwrap_err().code, Code::Config);
-        registry.file.change(|_| Ok((good.clone(), ()))).unwrap();
+        std::fs::write(&path, &good).unwrap();
         assert_eq!(names().unwrap().map(|all| all.len()), Some(2));
         let twice = add_one("a").unwrap_err();
         assert_eq!(twice.code, Code::Usage);
-        assert_eq!(registry.file.read().unwrap().unwrap().0, good);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), good);
     }
 
     #[cfg(unix)]

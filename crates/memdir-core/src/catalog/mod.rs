@@ -1,6 +1,6 @@
-//! One row for each action: name, access, words, arguments, example.
+//! What is said *about* an action, read from its row.
 //!
-//! Owns everything that is said *about* an action: JSON schemas, the action list of the prompt, `memdir actions`
+//! Owns how that is said: JSON schemas, the action list of the prompt, `memdir actions`
 //! and the mistakes a call can make are all read from its [`Row`]. Decides nothing about files or permission.
 
 use serde_json::{Map, Value, json};
@@ -11,102 +11,8 @@ use crate::path::{MAX_PATH_BYTES, MemoryPath, PathError};
 use crate::report::{Code, Failure};
 
 pub mod format;
-mod rows;
 
-pub use rows::ROWS;
-
-/// What a person and a model are told about one action.
-#[derive(Debug)]
-pub struct Row {
-    /// The name on the wire.
-    pub name: &'static str,
-    /// The name for a menu.
-    pub title: &'static str,
-    /// What it does to the memory.
-    pub access: Access,
-    /// What becomes of what is there already, and what doing it again would do.
-    pub effect: Effect,
-    /// What it does, in one or two sentences.
-    pub words: &'static str,
-    /// What it answers when it succeeds.
-    pub returns: &'static str,
-    /// The JSON of that.
-    pub gives: Gives,
-    /// Its arguments, the required ones first.
-    pub fields: &'static [Field],
-    /// A call as JSON; a test decodes it.
-    pub example: &'static str,
-}
-
-/// What an action does to what is there already, once and again with the same arguments.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Effect {
-    /// Nothing: it only reads.
-    None,
-    /// It adds to what is there, and once more does nothing more.
-    Adds,
-    /// It adds to what is there, and once more adds the same again.
-    AddsAgain,
-    /// It replaces or takes away, and once more does nothing more.
-    Settles,
-    /// It replaces or takes away, and once more may do so again.
-    Changes,
-}
-
-/// The JSON that an action answers.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Gives {
-    /// The text of a note.
-    Text,
-    /// `true` or `false`.
-    Flag,
-    /// A number.
-    Number,
-    /// A list of paths.
-    Paths,
-    /// A list of objects.
-    Entries,
-    /// An object.
-    Object,
-    /// Now this, now that.
-    Various,
-}
-
-/// One argument of an action.
-#[derive(Debug)]
-pub struct Field {
-    /// The name on the wire.
-    pub name: &'static str,
-    /// What it takes.
-    pub takes: Takes,
-    /// Whether it has to be there.
-    pub required: bool,
-    /// What it means.
-    pub words: &'static str,
-}
-
-/// What an argument takes.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Takes {
-    /// The path of a file or folder.
-    Path,
-    /// The path of a folder, where an empty one is the root of the memory.
-    Folder,
-    /// Any text.
-    Text,
-    /// A text that may not be empty.
-    FullText,
-    /// A digest.
-    Digest,
-    /// A whole number of at least the given one.
-    Number(u32),
-    /// `true` or `false`.
-    Flag,
-    /// A list of texts.
-    Texts,
-    /// One of a few words.
-    OneOf(&'static [&'static str]),
-}
+pub use crate::action::{Effect, Field, Gives, ROWS, Row, Takes};
 
 /// The key that names the action of a call.
 pub const ACTION: &str = "action";

@@ -229,18 +229,8 @@ impl Engine {
 
     /// Whether no rule hides a note from the models that the owner talks with.
     fn may_embed(&self, path: &MemoryPath) -> bool {
-        let search = SearchFiles {
-            query: String::new(),
-            mode: None,
-            path: None,
-            limit: None,
-            cursor: None,
-            budget: None,
-            include_past: None,
-            as_of: None,
-        };
-        let caller = Caller::model("cli");
-        self.may_show(&Call::plain(1, Action::SearchFiles(search)), path, &self.context(&caller, &self.rules()))
+        let search = Call::plain(1, Action::SearchFiles(SearchFiles::of("")));
+        self.may_show(&search, path, &self.context(&Caller::model("cli"), &self.rules()))
     }
 
     /// As [`memdir_plan::Tree::point`]. Who holds the lock of the vault is answered from what is remembered.

@@ -1,0 +1,148 @@
+//! The names that notes had: the renames of the batches, followed forth and back.
+
+use rusqlite::{Row, params};
+
+use super::VaultError;
+use super::history::IN_FORCE;
+use super::journal::Journal;
+use super::place::TempFolders;
+use memdir_core::path::MemoryPath;
+use memdir_plan::Called;
+
+/// The renames of a batch, in the order in which they happened.
+type Moves = Vec<(MemoryPath, MemoryPath)>;
+
+pub(super) fn moves_since(journal: &Journal, batch: u64) -> Result<Vec<u64>, VaultError> {
+    let sql = format!(
+        "SELECT DISTINCT batch FROM step JOIN batch ON batch.id = step.batch
+         WHERE kind IN (2, 3) AND batch >= ?1 AND {IN_FORCE} ORDER BY batch DESC"
+    );
+    let mut statement = journal.db.prepare_cached(&sql)?;
+    let rows = statement.query_map([batch], |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The newest batch before `before` that touched what has this name, or moved a folder above it to where it is.
+pub(super) fn newest_at(journal: &Journal, name: &MemoryPath, before: u64) -> Result<Option<u64>, VaultError> {
+    let mut found = newest_touching(journal, name.as_str(), before)?;
+    for folder in name.ancestors() {
+        found = found.max(newest_moving(journal, folder.as_str(), before)?);
+    }
+    Ok(found)
+}
+
+/// The newest batch before `before` that touched what has this name, or a folder above it.
+pub(super) fn newest_at_or_above(journal: &Journal, name: &MemoryPath, before: u64) -> Result<Option<u64>, VaultError> {
+    let mut found = None;
+    for name in std::iter::once(name.clone()).chain(name.ancestors()) {
+        found = found.max(newest_touching(journal, name.as_str(), before)?);
+    }
+    Ok(found)
+}
+
+fn newest_touching(journal: &Journal, path: &str, before: u64) -> Result<Option<u64>, VaultError> {
+    let sql = format!("SELECT max(batch) FROM ({} UNION ALL {})", nearest("path", "<"), nearest("new_path", "<"));
+    Ok(journal.db.prepare_cached(&sql)?.query_row(params![path, before], |row| row.get(0))?)
+}
+
+pub(super) fn oldest_touching(journal: &Journal, path: &str, after: u64) -> Result<Option<u64>, VaultError> {
+    let sql = format!("SELECT min(batch) FROM ({} UNION ALL {})", nearest("path", ">"), nearest("new_path", ">"));
+    Ok(journal.db.prepare_cached(&sql)?.query_row(params![path, after], |row| row.get(0))?)
+}
+
+fn newest_moving(journal: &Journal, folder: &str, before: u64) -> Result<Option<u64>, VaultError> {
+    let sql = format!("SELECT max(batch) FROM ({})", nearest("new_path", "<"));
+    Ok(journal.db.prepare_cached(&sql)?.query_row(params![folder, before], |row| row.get(0))?)
+}
+
+/// Asks for the last batch before `?2`, or the first one after it, with a step that has `?1` in a column: one look into
+/// its index, however many such batches there are.
+fn nearest(column: &str, side: &str) -> String {
+    let order = if side == "<" { "DESC" } else { "ASC" };
+    format!(
+        "SELECT * FROM (SELECT batch FROM step WHERE {column} = ?1 AND batch {side} ?2
+         AND EXISTS (SELECT 1 FROM batch WHERE id = step.batch AND {IN_FORCE}) ORDER BY batch {order} LIMIT 1)"
+    )
+}
+
+/// The name that what is called `name` after a batch had before it.
+pub(super) fn name_before(journal: &Journal, batch: u64, name: &MemoryPath) -> Result<MemoryPath, VaultError> {
+    let moves = moves_in(journal, batch)?;
+    Ok(moves.iter().rev().fold(name.clone(), |name, (from, to)| name.rebased(to, from).unwrap_or(name)))
+}
+
+/// The name that what is called `name` before some moves has after them.
+pub(super) fn name_after(moves: &[(MemoryPath, MemoryPath)], name: &MemoryPath) -> MemoryPath {
+    moves.iter().fold(name.clone(), |name, (from, to)| name.rebased(from, to).unwrap_or(name))
+}
+
+/// The name that what is called `path` has now, or had when it was deleted: where it has left that name and nothing has
+/// taken it since, the one that the later renames gave it.
+pub(super) fn name_now(journal: &Journal, path: &MemoryPath) -> Result<MemoryPath, VaultError> {
+    let Some(left) = newest_at_or_above(journal, path, i64::MAX.unsigned_abs())? else { return Ok(path.clone()) };
+    let mut name = path.clone();
+    let mut later = moves_since(journal, left)?;
+    later.reverse();
+    for batch in later {
+        name = name_after(&moves_in(journal, batch)?, &name);
+    }
+    Ok(name)
+}
+
+/// The renames of all batches, the oldest first.
+pub(super) fn all_moves(journal: &Journal) -> Result<Vec<(u64, Moves)>, VaultError> {
+    let mut batches = moves_since(journal, 0)?;
+    batches.reverse();
+    batches.into_iter().map(|batch| Ok((batch, moves_in(journal, batch)?))).collect()
+}
+
+/// The names that what is called `name` now has had, this one included, and when: what has left a name took its
+/// history along, and what took a name later has one of its own.
+pub(super) fn names_before(journal: &Journal, name: &MemoryPath) -> Result<Vec<Called>, VaultError> {
+    let (mut name, mut until, mut before) = (name.clone(), u64::MAX, i64::MAX.unsigned_abs());
+    let mut names = Vec::new();
+    loop {
+        let found = newest_at(journal, &name, before)?;
+        let earlier = match found {
+            Some(batch) => origin(&moves_in(journal, batch)?, &name),
+            None => None,
+        };
+        before = found.unwrap_or(0);
+        if earlier.as_ref() == Some(&name) {
+            continue;
+        }
+        let taken = if until == u64::MAX { None } else { oldest_touching(journal, name.as_str(), until)? };
+        let alone = (newest_touching(journal, name.as_str(), before)?.unwrap_or(0), taken.unwrap_or(u64::MAX));
+        names.push(Called { name, since: before, until, alone });
+        match earlier {
+            Some(earlier) => name = earlier,
+            None => return Ok(names),
+        }
+        until = before;
+    }
+}
+
+/// The renames of a batch, in the order in which they happened; those that were forgotten are left out.
+pub(super) fn moves_in(journal: &Journal, batch: u64) -> Result<Moves, VaultError> {
+    let sql = "SELECT path, new_path FROM step WHERE batch = ?1 AND kind IN (2, 3) ORDER BY number";
+    let mut statement = journal.db.prepare_cached(sql)?;
+    let mut rows = statement.query([batch])?;
+    let mut moves = Vec::new();
+    while let Some(row) = rows.next()? {
+        moves.extend(path(row, 0)?.zip(path(row, 1)?));
+    }
+    Ok(moves)
+}
+
+/// Where what is called `name` after the moves was before them; `None` when what had the name has left it.
+pub(super) fn origin(moves: &[(MemoryPath, MemoryPath)], name: &MemoryPath) -> Option<MemoryPath> {
+    let moves: Vec<_> = moves.iter().map(|(from, to)| (from.as_str(), to.as_str())).collect();
+    TempFolders::origin(&moves, name)
+}
+
+/// A path in a row; `None` when it was forgotten.
+pub(super) fn path(row: &Row<'_>, column: usize) -> Result<Option<MemoryPath>, VaultError> {
+    let text: Option<String> = row.get(column)?;
+    text.map(|text| MemoryPath::parse(&text).map_err(|error| VaultError::Damaged(format!("a step's path {error}"))))
+        .transpose()
+}
