@@ -1,7 +1,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{ACTION, LABEL, ROWS, Row, row, unknown_action};
-use crate::action::{Access, Action, NAMES};
+use crate::action::{Access, Action};
 use crate::report::Code;
 
 fn arguments(row: &Row) -> Map<String, Value> {
@@ -13,11 +13,6 @@ fn arguments(row: &Row) -> Map<String, Value> {
 
 fn decode(row: &Row, arguments: &Map<String, Value>) -> Result<Action, serde_json::Error> {
     Action::decode(row.name, Value::Object(arguments.clone())).expect("the row names an action")
-}
-
-#[test]
-fn each_action_has_its_row_in_order() {
-    assert_eq!(ROWS.iter().map(|row| row.name).collect::<Vec<_>>(), NAMES);
 }
 
 #[test]
