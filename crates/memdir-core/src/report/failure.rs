@@ -110,6 +110,9 @@ pub struct Details {
     /// With `awaiting_approval`: the call reads what the proposal would change, and is no part of it.
     #[serde(skip)]
     pub is_read: bool,
+    /// With a failed call of another server's tool: the message quotes that server.
+    #[serde(skip)]
+    pub quotes_server: bool,
     /// With a `line` that the note does not have: how many it has. For dialects that say so in their own words.
     #[serde(skip)]
     pub note_lines: Option<usize>,
