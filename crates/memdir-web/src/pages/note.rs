@@ -128,15 +128,19 @@ pub(crate) fn excerpts<'p>(site: &Site, visitor: &Visitor, paths: impl IntoItera
     }
 }
 
-/// Whether any of these texts is one that this browser has not been shown. They are shown now.
+/// Whether any of these notes has a text that this browser has not been shown.
 pub(super) fn are_new<'p>(site: &Site, visitor: &Visitor, paths: impl IntoIterator<Item = &'p MemoryPath>) -> bool {
-    let mut is_new = false;
+    let digest = |path| site.engine().text_of(path).map(|text| Digest::of(text.as_bytes()));
+    paths.into_iter().any(|path| digest(path).is_some_and(|digest| !visitor.was_shown(path, digest)))
+}
+
+/// These notes are shown now, and the audit has an entry of it.
+pub(super) fn are_shown<'p>(site: &Site, visitor: &Visitor, paths: impl IntoIterator<Item = &'p MemoryPath>) {
     for path in paths {
-        let Some(digest) = site.engine().text_of(path).map(|text| Digest::of(text.as_bytes())) else { continue };
-        is_new |= !visitor.was_shown(path, digest);
-        visitor.is_shown(path, digest);
+        if let Some(text) = site.engine().text_of(path) {
+            visitor.is_shown(path, Digest::of(text.as_bytes()));
+        }
     }
-    is_new
 }
 
 /// As [`excerpts`], of the notes that changes are of.
