@@ -48,7 +48,7 @@ pub(crate) async fn show(request: NoteRequest, Query(asked): Query<Asked>) -> Re
             if site.engine().is_folder(path) {
                 return notes::below(site, Some(path), asked.after.as_deref());
             }
-            // What only is called as a picture is shown as what it is.
+            // A file that only has the name of a picture is shown as the text that it is.
             match picture::is_one(path).then(|| picture::page(site, path)) {
                 Some(Err(failure)) if failure.code == Code::UnsupportedFile => {}
                 Some(shown) => return shown,
@@ -167,9 +167,8 @@ pub(crate) async fn open(request: NoteRequest) -> Response {
         .change(move |site, _, path| {
             if !path.is_note() {
                 // What a desktop does with another file is its own affair: it may run it.
-                return Err(
-                    Failure::new(Code::UnsupportedFile, format!("`{path}` is no note")).with_hint("open it yourself")
-                );
+                return Err(Failure::new(Code::UnsupportedFile, format!("`{path}` is not a note"))
+                    .with_hint("open it yourself"));
             }
             let (_, _) = site.engine().read(path, &site.person())?;
             site.person_files()?.open_note(path)?;
