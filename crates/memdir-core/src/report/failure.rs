@@ -101,6 +101,9 @@ pub struct Details {
     /// With `conflict` on `write_file`: the note as it is now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// With `conflict` on an undo: the later change that is in the way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch: Option<u64>,
     /// With `awaiting_approval`: the number of the proposal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proposal: Option<u64>,
