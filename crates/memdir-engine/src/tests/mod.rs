@@ -21,6 +21,7 @@ use memdir_vault::{Durability, LogQuery, Options, Vault};
 mod as_of;
 mod ask;
 mod brief;
+mod facts;
 mod forgets;
 mod fresh;
 mod meaning;
