@@ -165,6 +165,7 @@ async fn a_callout_has_its_kind_and_title_above_its_text() {
             "> [!Tip]- [[other]]",
             "<p class=\"title\"><span class=\"badge\">Tip</span> <a href=\"/notes/other.md\">other</a></p>",
         ),
+        ("> [!x]\n>\n> one\n> two", "<p class=\"title\"><span class=\"badge\">x</span></p><p>onetwo</p>"),
         ("> [!x y]\n>\n> - one", "<p class=\"title\"><span class=\"badge\">x y</span></p><ul><li>one</li></ul>"),
         (
             "> [!info] One\n> ===\n> two",
