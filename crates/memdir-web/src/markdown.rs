@@ -14,7 +14,7 @@ use memdir_core::report::{LinkEntry, LinkKind};
 use memdir_note::Note;
 use memdir_note::link::Link;
 use percent_encoding::percent_decode_str;
-use pulldown_cmark::{CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd};
 
 use crate::pages::picture;
 use crate::{href, layout};
@@ -233,9 +233,14 @@ impl<'n> Writer<'n> {
                 *shown = text.get(self.within.end..range.end).unwrap_or_default().into();
             }
         }
-        if self.picture.is_some() {
-            return self.describe(event);
+        match self.picture {
+            Some(_) => self.describe(event),
+            None => self.write(event, range, text),
         }
+    }
+
+    /// Writes what stands in no wikilink and in no picture.
+    fn write(&mut self, event: Event<'n>, range: Range<usize>, text: &'n str) {
         let event = match event {
             // What is HTML in a note is shown, and is none on the page.
             Event::Html(html) | Event::InlineHtml(html) => Event::Text(html),
