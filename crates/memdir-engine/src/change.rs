@@ -5,11 +5,13 @@ use super::{Caller, Engine, audit, failure};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
 use memdir_core::time::Timestamp;
-use memdir_plan::{self as plan, Plan, Seen, Tree, UndoError};
-use memdir_vault::{AuditEntry, Batch, Committed, Payload, VaultError};
+use memdir_plan::{self as plan, Plan, Seen, Step, Tree, UndoError};
+use memdir_vault::{AuditEntry, Batch, Committed, LogQuery, Payload, VaultError};
 
 /// The action of an entry that says that a batch was undone.
 pub(super) const UNDO: &str = "undo";
+/// Among so many of the newest changes of a note the one is looked for that is in the way of an undo.
+const MOST_LATER: usize = 100;
 
 /// A change that would give back an earlier state; nothing is done yet.
 #[derive(Debug)]
@@ -104,6 +106,34 @@ impl From<UndoError> for ChangeError {
     }
 }
 
+/// What is in the way of an undo.
+enum Blocking {
+    /// A later change.
+    Change(u64),
+    /// What another program did to the note after its last change.
+    Outside,
+}
+
+impl ChangeError {
+    /// The same with what is in the way.
+    fn blocked_by(mut self, blocking: Option<Blocking>) -> Self {
+        match blocking {
+            Some(Blocking::Change(batch)) => {
+                self.failure.message.push_str(&format!(": change {batch}"));
+                self.failure.details.batch = Some(batch);
+                let hint = format!("`memdir undo {batch}` undoes that one first; or edit the note by hand");
+                self.failure = self.failure.with_hint(hint);
+            }
+            Some(Blocking::Outside) => {
+                self.failure.message.push_str(", outside memdir");
+                self.failure = self.failure.with_hint("edit the note by hand");
+            }
+            None => {}
+        }
+        self
+    }
+}
+
 impl Change {
     /// The batch that it gives back or goes back to.
     #[must_use]
@@ -152,9 +182,30 @@ impl Engine {
             }
             said
         })?;
-        let plan = plan::undo(&steps, &self.vault, &self.settings.limits)?;
+        let plan = plan::undo(&steps, &self.vault, &self.settings.limits).map_err(|error| match &error {
+            UndoError::Conflict { path, .. } => {
+                let blocking = self.blocking(batch, &steps, path);
+                ChangeError::from(error).blocked_by(blocking)
+            }
+            UndoError::Blocked(_) | UndoError::Tree(_) => error.into(),
+        })?;
         let started = self.now();
         Ok(Change { plan, action: UNDO, batch, path: None, undoes: vec![batch], started, forgets })
+    }
+
+    /// What is in the way of undoing a batch at this note: the change after which it could not be undone any more. Nothing is said where
+    /// the history does not tell, which is no reason for another failure.
+    fn blocking(&self, batch: u64, steps: &[Step], path: &MemoryPath) -> Option<Blocking> {
+        let page = LogQuery { path: Some(path.clone()), limit: MOST_LATER, ..LogQuery::default() };
+        let mut first = None;
+        for later in self.vault.log(&page).ok()?.entries.iter().filter_map(|entry| entry.batch) {
+            let then = self.vault.image_at(path, later).ok()??;
+            if later <= batch || !plan::would_conflict(steps, path, then.as_ref())? {
+                return Some(first.map_or(Blocking::Outside, Blocking::Change));
+            }
+            first = Some(later);
+        }
+        None
     }
 
     /// Plans to put a note back to what it was right after a batch.

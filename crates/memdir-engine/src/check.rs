@@ -1,7 +1,7 @@
 //! Looking for what is wrong in a memory: what is kept of each note is small, and an index has it already.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::Engine;
 use memdir_check::{self as check, Checked, File, Finding, Look};
@@ -120,30 +120,58 @@ impl Engine {
         String::from_utf8(bytes).ok()
     }
 
-    /// The lines that contradict another line: of all notes, or of one note by itself.
+    /// The lines that contradict another line: of all notes, or of one note and of those that the index finds beside it.
     ///
     /// # Errors
     ///
     /// `io`, and those of `read_file` for a note that is named.
     pub(super) fn disputed(&self, note: Option<&MemoryPath>) -> Result<BTreeSet<(MemoryPath, usize)>, Failure> {
-        let files = match note {
-            Some(path) => {
-                let (bytes, _) = self.vault.read_bytes(path, self.settings.limits.file_bytes).map_err(plan::failure)?;
-                let mut files = Files::default();
-                files.push(path.clone(), false, Some(look(Ok(&bytes))));
-                files
+        let mut found = match note {
+            Some(path) => self.contradictions_beside(path)?,
+            None => {
+                let Files { files, .. } = match self.indexed_files() {
+                    Some(files) => files,
+                    None => self.scanned_files(&|| ())?,
+                };
+                let own = files.iter().filter(|file| !file.is_link);
+                self.contradictions_of(own.filter_map(|file| Some((&file.path, file.look.as_ref()?))))
             }
-            None => match self.indexed_files() {
-                Some(files) => files,
-                None => self.scanned_files(&|| ())?,
-            },
         };
-        let excluded = self.excluded();
-        let own = files.files.iter().filter(|file| !file.is_link && !excluded.holds(&file.path));
-        let looks = own.filter_map(|file| Some((&file.path, file.look.as_ref()?)));
-        let mut found = check::contradictions(looks, &self.settings.past_status, &mut |path| self.check_text(path));
         self.tell_writers(&mut found);
         Ok(found.into_iter().flat_map(|finding| finding.sides).map(|side| (side.path, side.line)).collect())
+    }
+
+    /// What a note says against itself and against the notes that the index finds beside it.
+    fn contradictions_beside(&self, path: &MemoryPath) -> Result<Vec<Finding>, Failure> {
+        let (bytes, _) = self.vault.read_bytes(path, self.settings.limits.file_bytes).map_err(plan::failure)?;
+        let mut looks = self.looks_around(path, std::str::from_utf8(&bytes).unwrap_or_default());
+        looks.insert(path.clone(), look(Ok(&bytes)).1);
+        let of_note = |looks: &BTreeMap<MemoryPath, Look>| {
+            let mut found = self.contradictions_of(looks.iter());
+            found.retain(|finding| finding.sides.iter().any(|side| side.path == *path));
+            found
+        };
+        let found = of_note(&looks);
+        let sides = found.iter().flat_map(|finding| &finding.sides).map(|side| &side.path);
+        let others: BTreeSet<&MemoryPath> = sides.filter(|other| *other != path).collect();
+        if others.is_empty() {
+            return Ok(found);
+        }
+        // The index may know an older text of the other notes.
+        for other in others {
+            match self.check_text(other) {
+                Some(text) => looks.insert(other.clone(), look(Ok(text.as_bytes())).1),
+                None => looks.remove(other),
+            };
+        }
+        Ok(of_note(&looks))
+    }
+
+    /// What notes say against each other, without those that the person has set aside.
+    fn contradictions_of<'n>(&self, looks: impl Iterator<Item = (&'n MemoryPath, &'n Look)>) -> Vec<Finding> {
+        let excluded = self.excluded();
+        let looks = looks.filter(|(path, _)| !excluded.holds(path));
+        check::contradictions(looks, &self.settings.past_status, &mut |path| self.check_text(path))
     }
 
     /// Finds every link of the memory.

@@ -96,6 +96,13 @@ impl Engine {
         found.retain(|path, _| !written.notes.contains_key(path));
         found
     }
+
+    /// The notes beside a note, as [`Self::looks_beside`] would find them if all of it were new.
+    pub(super) fn looks_around(&self, path: &MemoryPath, text: &str) -> BTreeMap<MemoryPath, Look> {
+        let mut written = Written::default();
+        written.add(path, "", text);
+        if written.lines.len() > MOST_FACTS { BTreeMap::new() } else { self.looks_beside(&written) }
+    }
 }
 
 fn looks(index: &Index, written: &Written, found: &mut BTreeMap<MemoryPath, Look>) -> Result<(), IndexError> {
@@ -115,31 +122,35 @@ impl Written {
         for step in steps {
             let Step::Put { path, before, after: Some(after) } = step else { continue };
             let Some(text) = after.content.text().filter(|_| path.is_note() && shows(path)) else { continue };
-            let note = Note::parse(text);
-            let look = Look::of(text, &note, Vec::new());
             let before = before.as_ref().and_then(|before| before.content.text()).unwrap_or_default();
-            let mut known: Vec<_> =
-                Note::parse(before).facts().into_iter().map(|fact| (fact.key, fact.value)).collect();
-            let facts = note.facts();
-            for said in &facts {
-                // Each fact of before accounts for one of after.
-                let same = known.iter().position(|(key, value)| *key == said.key && *value == said.value);
-                if let Some(same) = same {
-                    known.swap_remove(same);
-                    continue;
-                }
-                written.lines.insert((path.clone(), said.line));
-                written.keys.insert(fact::key(&said.key));
-                written.names.extend(said.heading.as_deref().map(bare));
-            }
-            if !facts.is_empty() {
-                written.names.insert(path.stem().to_owned());
-                written.names.extend(note.title().into_iter().chain(note.aliases()));
-                written.names.extend(note.links().iter().map(|link| bare(&link.path)).take(MOST_FOR_NAME));
-            }
-            written.notes.insert(path.clone(), (text.to_owned(), look));
+            written.add(path, before, text);
         }
         written
+    }
+
+    /// Adds a note with a text that takes the place of another one.
+    fn add(&mut self, path: &MemoryPath, before: &str, text: &str) {
+        let note = Note::parse(text);
+        let mut known: Vec<_> = Note::parse(before).facts().into_iter().map(|fact| (fact.key, fact.value)).collect();
+        let facts = note.facts();
+        for said in &facts {
+            // Each fact of before accounts for one of after.
+            let same = known.iter().position(|(key, value)| *key == said.key && *value == said.value);
+            if let Some(same) = same {
+                known.swap_remove(same);
+                continue;
+            }
+            self.lines.insert((path.clone(), said.line));
+            self.keys.insert(fact::key(&said.key));
+            self.names.extend(said.heading.as_deref().map(bare));
+        }
+        if !facts.is_empty() {
+            self.names.insert(path.stem().to_owned());
+            self.names.extend(note.title().into_iter().chain(note.aliases()));
+            self.names.extend(note.links().iter().map(|link| bare(&link.path)).take(MOST_FOR_NAME));
+        }
+        let look = Look::of(text, &note, Vec::new());
+        self.notes.insert(path.clone(), (text.to_owned(), look));
     }
 }
 

@@ -78,7 +78,9 @@ pub struct Facts {
 impl Engine {
     /// Finds the facts of one note, or of all, with their states.
     ///
-    /// Whether a fact is disputed is told by all notes where all are asked for, and by the note alone where one is.
+    /// Whether a fact is disputed is told by all notes where all are asked for. Where one note is, it is told by that note and by what
+    /// the index, as it stands, finds beside it: the notes of the same names, and at most 40 for each of its keys; without one by the
+    /// note alone.
     ///
     /// # Errors
     ///

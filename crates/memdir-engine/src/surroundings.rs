@@ -7,6 +7,7 @@ use memdir_core::path::MemoryPath;
 use memdir_core::report::{Failure, LinkEntry};
 use memdir_note::{Seen, Web};
 use memdir_plan::{self as plan, Effort, Tree, TreeError};
+use memdir_rank::LinkedFiles;
 
 /// What stands around a note.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -40,7 +41,6 @@ impl Surroundings {
 
     /// Adds the notes that are linked to one of the near ones.
     fn add_far(&mut self, note: &MemoryPath, from: &MemoryPath, others: Vec<MemoryPath>, most: usize) {
-        self.is_cut |= others.len() >= most;
         for other in others {
             let is_known = other == *note || self.near.contains(&other) || self.far.contains(&other);
             if !is_known && self.near.len() + self.far.len() >= most {
@@ -69,7 +69,7 @@ impl Engine {
         let mut found = None;
         let is_answered = self.consult(&[], Effort::Fill, false, &mut |source| {
             // It may be asked once more, where the index was brought up to date meanwhile.
-            found = gather(note, most, |path, most| Ok(source.linked(path, most)?.map(Web::new)))?;
+            found = gather(note, most, |path, most| Ok(source.linked(path, most)?))?;
             Ok(())
         });
         if let Some(found) = found.filter(|_| is_answered == Ok(true)) {
@@ -86,20 +86,19 @@ impl Engine {
 fn gather(
     note: &MemoryPath,
     most: usize,
-    mut around: impl FnMut(&MemoryPath, usize) -> Result<Option<Web>, TreeError>,
+    mut around: impl FnMut(&MemoryPath, usize) -> Result<Option<LinkedFiles>, TreeError>,
 ) -> Result<Option<Surroundings>, TreeError> {
-    let Some(web) = around(note, usize::MAX)? else { return Ok(None) };
-    let mut found = Surroundings::near(note, &web, most);
+    let Some(own) = around(note, usize::MAX)? else { return Ok(None) };
+    let mut found = Surroundings::near(note, &Web::new(own.files), most);
     // Where no more are wanted, none is asked for.
     let asked = if found.near.len() < most { found.near.clone() } else { Vec::new() };
+    let most_links = most.saturating_mul(2);
     for near in asked {
-        let Some(web) = around(&near, most.saturating_mul(2))? else { return Ok(None) };
-        found.add_far(
-            note,
-            &near,
-            others(&near, &web.written_in(&near), &web.leading_to(&near), most.saturating_mul(2)),
-            most,
-        );
+        let Some(linked) = around(&near, most_links)? else { return Ok(None) };
+        let web = Web::new(linked.files);
+        let others = others(&near, &web.written_in(&near), &web.leading_to(&near), most_links);
+        found.is_cut |= linked.is_cut || others.len() >= most_links;
+        found.add_far(note, &near, others, most);
     }
     Ok(Some(found))
 }

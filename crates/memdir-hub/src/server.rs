@@ -223,7 +223,7 @@ impl Slot {
                     (Ok(started), _) => return Ok(started),
                     (Err(ConnectError { error, is_final: false }), Some(pause)) => {
                         tracing::debug!(server = %server.name, "another try");
-                        last = format!("; the attempt before: {}", problem_of(&error));
+                        last = format!("; the attempt before: {}", without_words(&error));
                         sleep(pause).await;
                     }
                     (Err(ConnectError { error, .. }), _) => return Err(error),
@@ -392,6 +392,14 @@ fn problem_of(error: &CallError) -> String {
     match error {
         CallError::Unreachable { problem, .. } => problem.clone(),
         error => error.to_string(),
+    }
+}
+
+/// As [`problem_of`], without words of the server.
+fn without_words(error: &CallError) -> String {
+    match error {
+        CallError::Protocol { code, .. } => format!("it answered error {code}"),
+        error => problem_of(error),
     }
 }
 

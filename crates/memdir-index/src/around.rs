@@ -22,7 +22,7 @@ type Found = BTreeMap<MemoryPath, Option<Seen>>;
 pub(super) fn around(db: &Connection, note: &MemoryPath) -> Result<Files, IndexError> {
     const CALLED: &str = "SELECT path, card FROM name JOIN file ON file.id = name.file
                           LEFT JOIN note ON note.file = file.id WHERE name.name = ?1";
-    let mut found = linked(db, note, usize::MAX)?;
+    let mut found = linked(db, note, usize::MAX)?.0;
     let links = links(&found, note);
     let targets = Targets::new(found.keys().cloned());
     let sure = links.iter().filter(|(_, syntax)| *syntax != Syntax::Unsure);
@@ -42,8 +42,8 @@ pub(super) fn around(db: &Connection, note: &MemoryPath) -> Result<Files, IndexE
 }
 
 /// The files without which no link of the note, and none that leads to it, could be followed; of more than `most` of either kind
-/// the first.
-pub(super) fn linked(db: &Connection, note: &MemoryPath, most: usize) -> Result<Found, IndexError> {
+/// the first, and whether there were more. Those that lead to it are counted with those that only name another note of its name.
+pub(super) fn linked(db: &Connection, note: &MemoryPath, most: usize) -> Result<(Found, bool), IndexError> {
     const NAMED: &str = "SELECT path, card FROM file LEFT JOIN note ON note.file = file.id WHERE stem = ?1";
     const LINKING: &str = "SELECT path, card FROM link JOIN file ON file.id = link.file
                            LEFT JOIN note ON note.file = file.id WHERE link.name = ?1 LIMIT ?2";
@@ -57,9 +57,11 @@ pub(super) fn linked(db: &Connection, note: &MemoryPath, most: usize) -> Result<
     }
     // A Markdown link is joined to its own folder first, where `ada.md` may be `ada.md.md`.
     gather(db, NAMED, &called(&format!("{stem}.md")), &mut found)?;
-    let at_most = i64::try_from(most).unwrap_or(i64::MAX);
-    gather_by(db, LINKING, params![own, at_most], &mut found)?;
+    // One more tells whether there are more.
+    let limit = i64::try_from(most.saturating_add(1)).unwrap_or(i64::MAX);
+    let mut is_cut = gather_by(db, LINKING, params![own, limit], &mut found)? > most;
     if let Some(Some(seen)) = found.get_mut(note) {
+        is_cut |= seen.links.len() > most;
         seen.links.truncate(most);
     }
     let links = links(&found, note);
@@ -69,7 +71,7 @@ pub(super) fn linked(db: &Connection, note: &MemoryPath, most: usize) -> Result<
     for name in names.iter().filter(|name| **name != own) {
         gather(db, NAMED, name, &mut found)?;
     }
-    Ok(found)
+    Ok((found, is_cut))
 }
 
 /// The links of a note that was found.
@@ -79,17 +81,20 @@ fn links(found: &Found, note: &MemoryPath) -> Vec<(String, Syntax)> {
 }
 
 fn gather(db: &Connection, sql: &str, name: &str, found: &mut Found) -> Result<(), IndexError> {
-    gather_by(db, sql, [name], found)
+    gather_by(db, sql, [name], found).map(drop)
 }
 
-fn gather_by(db: &Connection, sql: &str, by: impl Params, found: &mut Found) -> Result<(), IndexError> {
+/// Adds what a query finds, and counts its rows.
+fn gather_by(db: &Connection, sql: &str, by: impl Params, found: &mut Found) -> Result<usize, IndexError> {
     let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.query(by)?;
+    let mut count = 0;
     while let Some(row) = rows.next()? {
+        count += 1;
         if let Entry::Vacant(entry) = found.entry(sealed::path(text(row, 0)?)?) {
             let card: Option<Card> = blob(row, 1)?.map(|card| sealed::open(entry.key(), card)).transpose()?;
             entry.insert(card.map(|card| card.seen));
         }
     }
-    Ok(())
+    Ok(count)
 }

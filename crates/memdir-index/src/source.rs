@@ -9,7 +9,7 @@ use super::{Index, IndexError, blob, sealed, text};
 use memdir_core::path::MemoryPath;
 use memdir_note::Card;
 use memdir_note::stem::Stem;
-use memdir_rank::{Files, Impact, Number, Point, Source, SourceError, Spelling};
+use memdir_rank::{Files, Impact, LinkedFiles, Number, Point, Source, SourceError, Spelling};
 
 impl Source for Index {
     fn notes(&self) -> Result<usize, SourceError> {
@@ -99,11 +99,12 @@ impl Source for Index {
         Ok(Some(self.checked(|db| super::around::around(db, note))?))
     }
 
-    fn linked(&self, note: &MemoryPath, most: usize) -> Result<Option<Files>, SourceError> {
+    fn linked(&self, note: &MemoryPath, most: usize) -> Result<Option<LinkedFiles>, SourceError> {
         if !self.status()?.is_complete {
             return Ok(None);
         }
-        Ok(Some(self.checked(|db| super::around::linked(db, note, most))?.into_iter().collect()))
+        let (files, is_cut) = self.checked(|db| super::around::linked(db, note, most))?;
+        Ok(Some(LinkedFiles { files: files.into_iter().collect(), is_cut }))
     }
 
     fn alike(&self, point: &Point) -> Result<Vec<(Number, f64)>, SourceError> {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::connection::ConnectionKind;
 use super::service::Service;
 use super::{Client, lock};
-use memdir_core::report::{Code, Failure};
+use memdir_core::report::Failure;
 use memdir_engine::{Engine, Guard};
 use memdir_plan::ClientWords;
 use memdir_tools::{ToolAnswer, ToolName, texts, told};
@@ -38,10 +38,7 @@ pub(super) fn add_arguments(words: &Mutex<ClientWords>, arguments: &Map<String, 
 pub(super) fn add_answer(words: &Mutex<ClientWords>, tool: &ToolName, answered: &Result<ToolAnswer, Failure>) {
     match answered {
         Ok(answer) => add_said(words, tool, &texts(&told(&answer.result))),
-        // Of the failures of a call these may quote the server.
-        Err(failure) if matches!(failure.code, Code::Unavailable | Code::InvalidAction) => {
-            add_said(words, tool, &failure.message);
-        }
+        Err(failure) if failure.details.quotes_server => add_said(words, tool, &failure.message),
         Err(_) => {}
     }
 }

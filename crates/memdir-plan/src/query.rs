@@ -15,6 +15,10 @@ const DAY: i64 = 86_400;
 /// The keys of the front matter under which a note says of when it is.
 const DATES: [&str; 3] = ["date", "created", "updated"];
 
+/// How values of `is:` and `since:` are written.
+const IS: &str = "`is:task` for what is to do, or `is:done`";
+const SINCE: &str = "a date, `since:2026-11-01`, or days, `since:7d`";
+
 /// A query taken apart.
 #[derive(Debug)]
 pub(super) struct Query {
@@ -58,7 +62,7 @@ impl Query {
     ///
     /// # Errors
     ///
-    /// `invalid_pattern` for an operator with a value that it does not know.
+    /// `invalid_pattern` for an operator with a value that it does not know, and for one without a value that is all there is.
     pub(super) fn parse(query: &str) -> Result<Self, Failure> {
         let mut operators = Operators::default();
         let mut text = String::new();
@@ -74,6 +78,9 @@ impl Query {
                 text.push_str(word);
             }
             rest = next;
+        }
+        if let Some(known) = text.trim().strip_suffix(':').and_then(known_values) {
+            return Err(unknown(text.trim(), known));
         }
         // A query without operators is looked for as it stands, with the blanks around it.
         let text = if operators.is_empty() { text } else { text.trim().to_owned() };
@@ -123,11 +130,11 @@ impl Operators {
             "is" => match value.to_ascii_lowercase().as_str() {
                 "task" => self.wants_open = true,
                 "done" => self.wants_done = true,
-                _ => return Err(unknown(word, "`is:task` for what is to do, or `is:done`")),
+                _ => return Err(unknown(word, IS)),
             },
             "since" => {
                 let since = Since::parse(value);
-                self.since.push(since.ok_or_else(|| unknown(word, "a date, `since:2026-11-01`, or days, `since:7d`"))?);
+                self.since.push(since.ok_or_else(|| unknown(word, SINCE))?);
             }
             _ => return Ok(false),
         }
@@ -250,6 +257,17 @@ fn first_day(text: &str) -> Option<i64> {
 fn day(text: &str) -> Option<i64> {
     let moment = (text.len() == 10).then(|| Timestamp::parse(text).ok())??;
     Some(moment.micros().div_euclid(1_000_000))
+}
+
+/// How the value of an operator is written; `None` for what is no operator.
+fn known_values(name: &str) -> Option<&'static str> {
+    match name.to_ascii_lowercase().as_str() {
+        "tag" => Some("a tag, `tag:work`"),
+        "path" => Some("a folder or the start of a name, `path:projects/`"),
+        "is" => Some(IS),
+        "since" => Some(SINCE),
+        _ => None,
+    }
 }
 
 fn unknown(word: &str, known: &str) -> Failure {

@@ -153,16 +153,7 @@ fn put_back<T: Tree>(
         Err(Trouble::Tree(TreeError::IsDirectory(_))) => return Err(conflict(path, None, before)),
         other => other?,
     };
-    let left_alone = match (&now, after) {
-        (Some(now), Some(after)) => now.content == after.content,
-        (None, None) => true,
-        _ => false,
-    };
-    let wanted = if left_alone {
-        before.map(|before| Image { content: before.content.clone(), mode: mode_back(before, after, now.as_ref()) })
-    } else {
-        Some(merged(before, after, now.as_ref()).ok_or_else(|| conflict(path, now.as_ref(), before))?)
-    };
+    let wanted = wanted(before, after, now.as_ref()).ok_or_else(|| conflict(path, now.as_ref(), before))?;
     if wanted.is_some() && now.is_none() {
         let missing = overlay.missing(path.parent())?;
         overlay.make(missing);
@@ -170,6 +161,33 @@ fn put_back<T: Tree>(
     }
     overlay.put(path.clone(), now, wanted);
     Ok(())
+}
+
+/// What a file that a batch has put would be without that; `None` where a later change overlaps or touches what the batch did.
+fn wanted(before: Option<&Image>, after: Option<&Image>, now: Option<&Image>) -> Option<Option<Image>> {
+    let left_alone = match (now, after) {
+        (Some(now), Some(after)) => now.content == after.content,
+        (None, None) => true,
+        _ => false,
+    };
+    if left_alone {
+        return Some(
+            before.map(|before| Image { content: before.content.clone(), mode: mode_back(before, after, now) }),
+        );
+    }
+    merged(before, after, now).map(Some)
+}
+
+/// Whether undoing the steps of a batch would be a conflict if the file at `path`, which they put, were as `now`; `None` where they put
+/// none there.
+#[must_use]
+pub fn would_conflict(steps: &[Step], path: &MemoryPath, now: Option<&Image>) -> Option<bool> {
+    steps.iter().find_map(|step| match step {
+        Step::Put { path: put, before, after } if put == path => {
+            Some(wanted(before.as_ref(), after.as_ref(), now).is_none())
+        }
+        Step::Put { .. } | Step::Move { .. } | Step::MakeFolder { .. } | Step::RemoveFolder { .. } => None,
+    })
 }
 
 /// The mode from before where the batch changed it; else the one it has now, which a person may have changed since.

@@ -31,7 +31,7 @@ pub use links::{Names, Neighbour, neighbours};
 pub use looked::Looked;
 pub use memdir_note::words::called;
 pub use question::{MOST_WORDS, Question};
-pub use source::{Column, Files, Number, Source, SourceError};
+pub use source::{Column, Files, LinkedFiles, Number, Source, SourceError};
 pub use spelling::Spelling;
 pub use vector::Point;
 pub use word::{Word, WordSet};

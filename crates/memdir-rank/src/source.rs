@@ -44,6 +44,15 @@ impl Column {
 /// Some files, with what is known of those that are notes.
 pub type Files = Vec<(MemoryPath, Option<Seen>)>;
 
+/// The files around a note, as [`Source::linked`] gives them.
+#[derive(Clone, Debug)]
+pub struct LinkedFiles {
+    /// The files.
+    pub files: Files,
+    /// Whether there were more links than were followed.
+    pub is_cut: bool,
+}
+
 /// Why a source has no answer.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum SourceError {
@@ -103,10 +112,10 @@ pub trait Source {
     fn around(&self, note: &MemoryPath) -> Result<Option<Files>, SourceError>;
 
     /// As [`Source::around`], but not enough to say which name is nearest to that of a link that leads nowhere: for that every
-    /// name counts. With more than `most` links of the note, or to it, the others may be left out.
-    fn linked(&self, note: &MemoryPath, most: usize) -> Result<Option<Files>, SourceError> {
+    /// name counts. With more than `most` links of the note, or to notes of its name, the others may be left out, and that is told.
+    fn linked(&self, note: &MemoryPath, most: usize) -> Result<Option<LinkedFiles>, SourceError> {
         let _ = most;
-        self.around(note)
+        Ok(self.around(note)?.map(|files| LinkedFiles { files, is_cut: false }))
     }
 
     /// How alike notes are to a point, from -1 to 1: the cosine of what is closest in each. Each note once, in no order; none

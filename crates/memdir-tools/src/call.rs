@@ -158,7 +158,7 @@ pub enum CallError {
 const INVALID_PARAMS: i64 = -32602;
 
 impl CallError {
-    /// Whether it quotes the server. Why one cannot be reached is said in words of memdir's own.
+    /// Whether it quotes the server: only then its words count as a tool's. Why one cannot be reached is said in words of memdir's own.
     #[must_use]
     pub const fn has_words(&self) -> bool {
         matches!(self, Self::Protocol { .. })
@@ -167,8 +167,8 @@ impl CallError {
 
 impl From<CallError> for Failure {
     fn from(error: CallError) -> Self {
-        let message = error.to_string();
-        match error {
+        let (message, quotes_server) = (error.to_string(), error.has_words());
+        let mut failure = match error {
             CallError::UnknownTool(_) => {
                 Self::new(Code::UnknownAction, message).with_hint("find_tools names those that there are")
             }
@@ -193,6 +193,8 @@ impl From<CallError> for Failure {
                 Self::new(Code::Denied, message).with_hint(format!("the person can run `memdir tools login {server}`"))
             }
             CallError::Cancelled => Self::new(Code::Cancelled, message),
-        }
+        };
+        failure.details.quotes_server = quotes_server;
+        failure
     }
 }

@@ -16,7 +16,7 @@ use super::{
 #[derive(Debug, Default)]
 pub struct Scripted {
     tools: Vec<Tool>,
-    answers: BTreeMap<String, Map<String, Value>>,
+    answers: BTreeMap<String, Result<Map<String, Value>, CallError>>,
     calls: Mutex<Vec<ToolCall>>,
 }
 
@@ -27,13 +27,36 @@ impl Scripted {
     ///
     /// [`NameError`](super::NameError) where `server` is no name of one.
     pub fn with(
-        mut self,
-        (server, own): (&str, &str),
+        self,
+        name: (&str, &str),
         permission: Permission,
         result: Map<String, Value>,
     ) -> Result<Self, super::NameError> {
+        self.with_answer(name, permission, Ok(result))
+    }
+
+    /// As [`Self::with`], where each call fails so.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn failing(
+        self,
+        name: (&str, &str),
+        permission: Permission,
+        error: CallError,
+    ) -> Result<Self, super::NameError> {
+        self.with_answer(name, permission, Err(error))
+    }
+
+    fn with_answer(
+        mut self,
+        (server, own): (&str, &str),
+        permission: Permission,
+        answer: Result<Map<String, Value>, CallError>,
+    ) -> Result<Self, super::NameError> {
         let tool = Tool { permission, ..tool(server, own, "Does what it is called.", &json!({"type": "object"}))? };
-        self.answers.insert(tool.name.to_string(), result);
+        self.answers.insert(tool.name.to_string(), answer);
         self.tools.push(tool);
         Ok(self)
     }
@@ -90,7 +113,7 @@ impl Toolbox for Scripted {
     fn call(&self, call: &ToolCall, _: &mut dyn CallEvents, _: &CancellationToken) -> Result<ToolAnswer, CallError> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).push(call.clone());
         let result = self.answers.get(call.tool.as_str()).cloned();
-        let result = result.ok_or_else(|| CallError::UnknownTool(call.tool.to_string()))?;
+        let result = result.ok_or_else(|| CallError::UnknownTool(call.tool.to_string()))??;
         Ok(ToolAnswer { result, is_cached: false, took: Duration::from_millis(7) })
     }
 

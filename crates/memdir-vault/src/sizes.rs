@@ -93,11 +93,14 @@ impl FolderSizes {
         now: Instant,
         look: impl Fn(Option<&MemoryPath>) -> Result<Held, TreeError>,
     ) -> Result<u64, TreeError> {
-        self.add_up(folder, now, &look).or_else(|_| {
-            // A folder may be gone of which it is not told yet.
-            self.known().held.clear();
-            self.add_up(folder, now, &look)
-        })
+        match self.add_up(folder, now, &look) {
+            // A folder that is kept may be gone, or something else in its place, of which it is not told yet.
+            Err(TreeError::NotFound(_) | TreeError::NotDirectory(_) | TreeError::Outside(_)) => {
+                self.known().held.clear();
+                self.add_up(folder, now, &look)
+            }
+            added => added,
+        }
     }
 
     fn add_up(
@@ -276,5 +279,19 @@ mod tests {
             None => Ok(Held { bytes: 1, folders: vec![path("a")] }),
         };
         assert_eq!(sizes.below(None, now, look), Ok(2));
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_read_is_not_asked_twice_and_loses_nothing_that_is_known() {
+        let sizes = told();
+        assert_eq!(ask(&sizes, 2 * QUIET).len(), 6);
+        sizes.change_at(&path("d/x.md"));
+        let looked = RefCell::new(0);
+        let look = |_: Option<&MemoryPath>| {
+            *looked.borrow_mut() += 1;
+            Err(TreeError::NoAccess(path("d")))
+        };
+        assert_eq!(sizes.below(None, Instant::now() + 2 * QUIET, look), Err(TreeError::NoAccess(path("d"))));
+        assert_eq!((looked.into_inner(), ask(&sizes, 2 * QUIET)), (1, vec!["d".to_owned()]));
     }
 }

@@ -1,11 +1,12 @@
 // Adds to the pages what they also do without: results as one types, changes by others without reloading, and a button that copies.
 "use strict";
 
-// Fetches the page at an address again and puts the parts that are marked in the place of those that are shown.
-async function refresh(address, selector, headers) {
+// Fetches the page at an address again and puts the parts that are marked in the place of those that are shown, if it is still wanted.
+async function refresh(address, selector, headers, isWanted = () => true) {
   const answer = await fetch(address, { headers, credentials: "same-origin" });
   if (!answer.ok || answer.redirected) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (!isWanted()) return;
   for (const shown of document.querySelectorAll(selector)) {
     const next = shown.id && fresh.getElementById(shown.id);
     // What the person is typing in stays.
@@ -59,10 +60,13 @@ if (search) {
   let asks = false;
   let again = false;
   let pause = null;
+  let newest = 0;
   const ask = (typing) => {
+    // The answer after a pause may arrive behind that of a later key.
+    const number = ++newest;
     const address = `${search.getAttribute("action")}?${new URLSearchParams(new FormData(search))}`;
     history.replaceState(null, "", address);
-    return refresh(address, "#results", { "memdir-typing": typing }).catch(() => {});
+    return refresh(address, "#results", { "memdir-typing": typing }, () => number === newest).catch(() => {});
   };
   // At once with the first key; what is typed while an answer is awaited is asked together. After a pause it is asked once more, as
   // what the person looks for: that is in the audit.

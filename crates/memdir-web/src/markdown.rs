@@ -14,10 +14,10 @@ use memdir_core::report::{LinkEntry, LinkKind};
 use memdir_note::Note;
 use memdir_note::link::Link;
 use percent_encoding::percent_decode_str;
-use pulldown_cmark::{CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd};
 
-use crate::href;
 use crate::pages::picture;
+use crate::{href, layout};
 
 /// So many bytes of HTML are on one page, if that is not a single block.
 const PART_BYTES: usize = 40 * 1024;
@@ -169,8 +169,14 @@ struct Writer<'n> {
     anchors: HashMap<usize, String>,
     /// The wikilink that was written last; what stands in it is not written again.
     within: Range<usize>,
-    /// How the links and pictures that are open end.
+    /// How the links that are open end, and the pictures that are not shown.
     open: Vec<&'static str>,
+    /// The picture that is open, if it is shown.
+    picture: Option<Picture>,
+    /// The callout that has begun, until its title is written.
+    callout: Option<Callout<'n>>,
+    /// Whether that is being written.
+    is_in_title: bool,
     /// The numbers of the footnotes, from 1, in the order in which they come.
     footnotes: HashMap<CowStr<'n>, usize>,
     /// The anchors of the footnotes that have their place.
@@ -197,6 +203,9 @@ impl<'n> Writer<'n> {
             anchors,
             within: 0..0,
             open: Vec::new(),
+            picture: None,
+            callout: None,
+            is_in_title: false,
             footnotes: HashMap::new(),
             placed: HashSet::new(),
             events: Vec::new(),
@@ -204,40 +213,72 @@ impl<'n> Writer<'n> {
     }
 
     fn take(&mut self, event: Event<'n>, range: Range<usize>, text: &'n str) {
-        if range.start >= self.within.start && range.end <= self.within.end {
+        let is_end = matches!(event, Event::End(TagEnd::Paragraph));
+        if range.start >= self.within.start && range.end <= self.within.end && !is_end {
             return;
         }
-        if let Event::Text(_) = event {
+        if let Some(callout) = self.callout.take() {
+            self.begin_title(callout, &event);
+            if self.is_in_title {
+                return;
+            }
+        }
+        let mut event = event;
+        if let Event::Text(shown) = &mut event {
             if let Some(link) = self.wikilinks.remove(&range.start) {
                 self.within = link.span.clone();
                 return self.wikilink(&link);
             }
             if range.start < self.within.end {
-                let rest = text.get(self.within.end..range.end).unwrap_or_default();
-                return self.events.push(Event::Text(rest.into()));
+                *shown = text.get(self.within.end..range.end).unwrap_or_default().into();
             }
         }
+        match self.picture {
+            Some(_) => self.describe(event),
+            None => self.write(event, range, text),
+        }
+    }
+
+    /// Writes what stands in no wikilink and in no picture.
+    fn write(&mut self, event: Event<'n>, range: Range<usize>, text: &'n str) {
         let event = match event {
             // What is HTML in a note is shown, and is none on the page.
             Event::Html(html) | Event::InlineHtml(html) => Event::Text(html),
             Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
             Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
             Event::Start(Tag::Link { dest_url, .. }) => self.begin(&dest_url, false),
-            Event::Start(Tag::Image { dest_url, .. }) => self.begin(&dest_url, true),
-            Event::End(TagEnd::Link | TagEnd::Image) => match self.open.pop() {
-                Some(PICTURE_END) => Event::End(TagEnd::Image),
-                end => own(end.unwrap_or_default()),
+            Event::Start(Tag::Image { dest_url, .. }) => match self.lead(&dest_url) {
+                Lead::Note(_, Some(address)) => {
+                    return self.picture = Some(Picture { address, alt: String::new(), depth: 0 });
+                }
+                _ => self.begin(&dest_url, true),
             },
+            Event::End(TagEnd::Link | TagEnd::Image) => own(self.open.pop().unwrap_or_default()),
+            Event::Start(Tag::BlockQuote(_)) => {
+                self.callout = Callout::at(range, text);
+                match self.callout {
+                    Some(_) => own(r#"<blockquote class="callout">"#),
+                    None => event,
+                }
+            }
+            Event::SoftBreak | Event::HardBreak | Event::End(TagEnd::Paragraph) if self.is_in_title => {
+                self.is_in_title = false;
+                self.events.push(own(P_END));
+                match event {
+                    Event::End(_) => return,
+                    _ => Event::Start(Tag::Paragraph),
+                }
+            }
             Event::FootnoteReference(label) => self.reference(label),
             Event::Start(Tag::FootnoteDefinition(label)) => self.footnote(label),
-            Event::End(TagEnd::FootnoteDefinition) => own("</div>"),
+            Event::End(TagEnd::FootnoteDefinition) => own(DIV_END),
             Event::Start(table @ Tag::Table(_)) => {
-                self.events.push(own(WIDE));
+                self.events.push(opening(&layout::wide("Table", &html! {}), DIV_END));
                 Event::Start(table)
             }
             Event::End(TagEnd::Table) => {
                 self.events.push(event);
-                own("</div>")
+                own(DIV_END)
             }
             Event::Start(Tag::Heading { level, classes, attrs, .. }) => {
                 let id = self.anchors.remove(&range.start).map(CowStr::from);
@@ -249,14 +290,34 @@ impl<'n> Writer<'n> {
         self.events.push(event);
     }
 
-    /// Begins a link or a picture that Markdown itself has.
+    /// Adds to the text that stands for the picture which is open: of its content the text alone.
+    fn describe(&mut self, event: Event<'n>) {
+        let Some(picture) = &mut self.picture else { return };
+        match event {
+            Event::Text(text) | Event::Code(text) | Event::InlineHtml(text) => picture.alt.push_str(&text),
+            Event::SoftBreak | Event::HardBreak => picture.alt.push(' '),
+            Event::Start(Tag::Image { .. }) => picture.depth += 1,
+            Event::End(TagEnd::Image) if picture.depth > 0 => picture.depth -= 1,
+            Event::End(TagEnd::Image) => {
+                let img = html! { img src=(picture.address) alt=(picture.alt); };
+                self.picture = None;
+                self.events.push(own(img.into_string()));
+            }
+            _ => {}
+        }
+    }
+
+    /// Writes the title of the callout that has begun: the first line of its paragraph, where it begins with one.
+    fn begin_title(&mut self, callout: Callout<'n>, event: &Event<'_>) {
+        self.within = callout.mark;
+        let title = html! { p.title { span.badge { (callout.kind) } } };
+        self.is_in_title = matches!(event, Event::Start(Tag::Paragraph));
+        self.events.push(if self.is_in_title { opening(&title, P_END) } else { own(title.into_string()) });
+    }
+
+    /// Begins a link, or a picture that is not shown, that Markdown itself has.
     fn begin(&mut self, address: &str, is_picture: bool) -> Event<'n> {
         let to = self.lead(address);
-        if is_picture && let Lead::Note(_, Some(picture)) = to {
-            self.open.push(PICTURE_END);
-            let (dest_url, none) = (picture.into(), || CowStr::from(""));
-            return Event::Start(Tag::Image { link_type: LinkType::Inline, dest_url, title: none(), id: none() });
-        }
         // In a link no other can stand.
         let can_link = !self.open.contains(&LINK_END);
         let (open, end) = match to {
@@ -267,13 +328,15 @@ impl<'n> Writer<'n> {
             Lead::Nowhere => (html! { span.broken title="This link leads nowhere" {} }, SPAN_END),
         };
         self.open.push(end);
-        let open = open.into_string();
-        own(open.strip_suffix(end).unwrap_or(&open).to_owned())
+        opening(&open, end)
     }
 
     fn wikilink(&mut self, link: &Link) {
         let shown = link.text.clone().unwrap_or_else(|| format!("{}{}", link.path, link.subpath.replace('#', " › ")));
         let shown = if shown.trim().is_empty() { link.subpath.clone() } else { shown };
+        if let Some(picture) = &mut self.picture {
+            return picture.alt.push_str(&shown);
+        }
         let is_picture = link.kind == LinkKind::Embed;
         if is_picture && let Some(picture) = self.links.to(&link.path, &link.subpath).filter(|to| picture::is_one(to)) {
             // `|200` and `|200x100` say how wide it is.
@@ -327,8 +390,7 @@ impl<'n> Writer<'n> {
     fn footnote(&mut self, label: CowStr<'n>) -> Event<'n> {
         let (number, place) = self.numbered(label);
         let place = Some(place).filter(|place| self.placed.insert(place.clone()));
-        let open = html! { div.footnote id=[place] { sup { (number) } } }.into_string();
-        own(open.strip_suffix("</div>").unwrap_or(&open).to_owned())
+        opening(&html! { div.footnote id=[place] { sup { (number) } } }, DIV_END)
     }
 
     /// The address of a place in a note.
@@ -354,18 +416,54 @@ enum Lead {
     Nowhere,
 }
 
+/// A picture that is shown, while its text is read.
+struct Picture {
+    address: String,
+    /// The text that stands for it.
+    alt: String,
+    /// How many pictures are open in that text.
+    depth: usize,
+}
+
+/// What makes a quote a callout, as Obsidian has them.
+struct Callout<'n> {
+    kind: &'n str,
+    /// Where `[!kind]` stands, with the `+` or `-` behind it that folds the callout in Obsidian.
+    mark: Range<usize>,
+}
+
+impl<'n> Callout<'n> {
+    /// The mark with which a quote begins, if it does.
+    fn at(quote: Range<usize>, text: &'n str) -> Option<Self> {
+        let at = quote.start;
+        let line = text.get(quote)?.lines().next()?;
+        let behind = line.strip_prefix('>')?;
+        let marked = behind.trim_start_matches(' ');
+        let (kind, rest) = marked.strip_prefix("[!")?.split_once(']')?;
+        // What is indented more is code, and what has a colon says where a link leads.
+        let is_text = behind.len() - marked.len() <= 4 && !rest.starts_with([':', '(', '[']);
+        let start = at + line.len() - marked.len();
+        let end = at + line.len() - rest.len() + usize::from(rest.starts_with(['+', '-']));
+        (is_text && !kind.trim().is_empty()).then_some(Self { kind, mark: start..end })
+    }
+}
+
 /// What a link to the web says of itself: it tells that page nothing of ours.
 const OUTSIDE: &str = "noopener noreferrer nofollow";
 const LINK_END: &str = "</a>";
 const SPAN_END: &str = "</span>";
-/// A picture that is shown ends as Markdown's own do.
-const PICTURE_END: &str = "";
-/// What a table stands in, which scrolls where it is too narrow for it; the keyboard can do that too.
-const WIDE: &str = r#"<div class="wide" role="group" tabindex="0" aria-label="Table">"#;
+const P_END: &str = "</p>";
+const DIV_END: &str = "</div>";
 
 /// HTML that was made here, of escaped text.
 fn own<'e>(html: impl Into<CowStr<'e>>) -> Event<'e> {
     Event::InlineHtml(html.into())
+}
+
+/// How an element begins, without how it ends.
+fn opening<'e>(element: &Markup, end: &str) -> Event<'e> {
+    let element = &element.0;
+    own(element.strip_suffix(end).unwrap_or(element).to_owned())
 }
 
 /// The name of a heading as a place in a page: its letters and digits. Nothing else of the page begins as it does.
@@ -419,9 +517,11 @@ fn cleaner() -> Builder<'static> {
     ]);
     let classes = HashMap::from([
         ("a", HashSet::from(["image", "outside"])),
+        ("blockquote", HashSet::from(["callout"])),
         ("div", HashSet::from(["footnote", "wide"])),
+        ("p", HashSet::from(["title"])),
         ("pre", HashSet::from(["raw"])),
-        ("span", HashSet::from(["broken", "image"])),
+        ("span", HashSet::from(["badge", "broken", "image"])),
     ]);
     let only = |value: &'static str| HashSet::from([value]);
     let group = HashMap::from([("role", only("group")), ("tabindex", only("0")), ("aria-label", only("Table"))]);

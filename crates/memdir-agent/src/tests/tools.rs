@@ -13,7 +13,7 @@ use memdir_model::Request;
 use memdir_model::script::Scripted;
 use memdir_policy::Mode;
 use memdir_tools::script::Scripted as Servers;
-use memdir_tools::{Permission, ServerName, Tool, Toolbox, script};
+use memdir_tools::{CallError, Permission, ServerName, Tool, Toolbox, script};
 
 /// A tool with arguments of these names, all required.
 pub(crate) fn tool(server: &str, own: &str, description: &str, arguments: &[&str]) -> Tool {
@@ -408,6 +408,25 @@ fn what_the_person_says_is_theirs_although_a_tool_has_spoken() {
     let records = engine.records(0).unwrap();
     let written = records.iter().find(|record| record.action == "set_fact").unwrap();
     assert_eq!(written.origin, "model");
+}
+
+#[test]
+fn of_the_errors_of_a_call_only_those_that_quote_the_server_are_its_words() {
+    let server = || "calendar".to_owned();
+    let problem = || "it cannot be reached".to_owned();
+    let own = CallError::Unreachable { server: server(), problem: problem(), may_be_done: false };
+    let quoted = CallError::Protocol { server: server(), code: -32000, message: problem(), data: None };
+    let invalid = CallError::Protocol { server: server(), code: -32602, message: problem(), data: None };
+    let note = r#"<actions>[{"action":"append_file","path":"user.md","content":"- calendar: for the office in Porto, cannot be reached\n"}]</actions>"#;
+    for (error, pending) in [(own, 0), (quoted, 1), (invalid, 1)] {
+        let env = Env::new();
+        let engine = env.engine();
+        let servers =
+            Servers::default().failing(("calendar", "list_events"), Permission::Allow, error.clone()).unwrap();
+        let (mut agent, _) = agent(&engine, &Arc::new(servers), switched_on(), &[CALL, note, BYE]);
+        let said = ask(&mut agent, "I want a calendar for the office in Porto.", &mut Asked::saying(&[]));
+        assert_eq!((said.pending.len(), said.batches.len()), (pending, 1 - pending), "{error}");
+    }
 }
 
 #[test]

@@ -158,8 +158,7 @@ impl Agent<'_> {
         let part =
             answered.and_then(|answer| self.said_by(call.tool.as_str(), &answer, calling)).map_err(|mut failure| {
                 failure.message.truncate(failure.message.floor_char_boundary(MOST_FAILURE));
-                // Of the failures of a call these may quote the server; the others are memdir's own words.
-                if matches!(failure.code, Code::Unavailable | Code::InvalidAction | Code::ToolFailed) {
+                if failure.details.quotes_server {
                     self.hear_tool(name, &Json::from(failure.message.as_str()));
                 }
                 failure

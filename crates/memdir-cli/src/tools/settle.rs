@@ -32,7 +32,7 @@ pub(super) fn remove(global: &Global, registry: &Registry, name: &ServerName) ->
     }
     global.answer(&json!({"removed": name, "clients": clients}), |_| {
         say(format!("`{name}` is removed; running programs can no longer call its tools"))?;
-        Ok(clients.iter().try_for_each(|client| say(format!("it is taken out of the grant of client `{client}`")))?)
+        Ok(clients.iter().try_for_each(|client| say(format!("client `{client}` is no longer granted its tools")))?)
     })
 }
 

@@ -101,6 +101,9 @@ pub struct Details {
     /// With `conflict` on `write_file`: the note as it is now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// With `conflict` on an undo: the later change that is in the way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch: Option<u64>,
     /// With `awaiting_approval`: the number of the proposal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proposal: Option<u64>,
@@ -110,6 +113,9 @@ pub struct Details {
     /// With `awaiting_approval`: the call reads what the proposal would change, and is no part of it.
     #[serde(skip)]
     pub is_read: bool,
+    /// With a failed call of another server's tool: the message quotes that server.
+    #[serde(skip)]
+    pub quotes_server: bool,
     /// With a `line` that the note does not have: how many it has. For dialects that say so in their own words.
     #[serde(skip)]
     pub note_lines: Option<usize>,

@@ -21,6 +21,7 @@ use memdir_vault::{Durability, LogQuery, Options, Vault};
 mod as_of;
 mod ask;
 mod brief;
+mod facts;
 mod forgets;
 mod fresh;
 mod meaning;
@@ -462,4 +463,45 @@ fn what_was_wrong_with_the_history_is_still_said_when_a_batch_is_planned_again()
     let report = engine.conclude(proposal);
     assert_eq!((codes(&report), report.batch), (vec![None], Some(2)));
     assert_eq!(report.issues.iter().map(|issue| issue.code).collect::<Vec<_>>(), ["history_unusable"]);
+}
+
+#[test]
+fn an_undo_names_the_change_that_is_in_its_way() {
+    let folder = memory(&[("a.md", "- one: 1\n- two: 2\n- three: 3\n- four: 4\n- five: 5\n")]);
+    let engine = engine(folder.path());
+    let set = |key: &str, value: &str| {
+        let text =
+            format!(r#"<actions>[{{"action":"set_fact","path":"a.md","key":"{key}","value":"{value}"}}]</actions>"#);
+        engine.conclude(engine.propose(dialect::parse(text.as_bytes()), caller())).batch.unwrap()
+    };
+    let in_way = |batch: u64| {
+        let failure = engine.propose_undo(Some(batch)).unwrap_err().failure;
+        assert_eq!(failure.code, Code::Conflict);
+        (failure.details.batch, failure.message, failure.hint.unwrap())
+    };
+    let first = set("one", "a");
+    set("five", "a");
+    let second = set("one", "b");
+    set("five", "b");
+    let (blocked_by, message, hint) = in_way(first);
+    assert_eq!(blocked_by, Some(second), "not one that changed another line");
+    assert_eq!(message, format!("note `a.md` was changed in the same place since: change {second}"));
+    assert_eq!(hint, format!("`memdir undo {second}` undoes that one first; or edit the note by hand"));
+    // Where that is undone, this can be.
+    let undo = engine.propose_undo(Some(second)).unwrap();
+    engine.conclude_change(undo, &Caller::person("cli")).unwrap();
+    engine.propose_undo(Some(first)).unwrap();
+    // One that came and went is not in the way of anything.
+    let third = set("one", "c");
+    assert_eq!(in_way(first).0, Some(third));
+    let removed = br#"<actions>[{"action":"delete_file","path":"a.md"}]</actions>"#;
+    let removed = engine.conclude(engine.propose(dialect::parse(removed), caller())).batch.unwrap();
+    let undo = engine.propose_undo(Some(third)).unwrap_err().failure;
+    assert_eq!(undo.details.batch, Some(removed));
+    let undo = engine.propose_undo(Some(removed)).unwrap();
+    engine.conclude_change(undo, &Caller::person("cli")).unwrap();
+    // What the history does not know is no change of it.
+    std::fs::write(folder.path().join("a.md"), "- one: z\n").unwrap();
+    let (blocked_by, message, _) = in_way(third);
+    assert_eq!((blocked_by, message.ends_with(", outside memdir")), (None, true), "{message}");
 }

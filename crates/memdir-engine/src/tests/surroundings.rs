@@ -89,3 +89,30 @@ fn beside_a_note_that_everything_links_to_only_some_are_told_of() {
     assert_eq!((own.links.len(), own.backlinks.len()), (300, 300), "of the note itself all are");
     assert!(own.links.iter().all(|link| link.resolved.is_some()));
 }
+
+/// A note whose name many have, and which few of the links that ask for this name lead to.
+#[test]
+fn beside_a_note_whose_name_many_share_it_is_told_that_some_are_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    write("a/index.md", "x\n");
+    write("b/index.md", "x\n");
+    for number in 0..30 {
+        write(&format!("b/in{number}.md"), "[[b/index]]\n");
+        write(&format!("z/in{number}.md"), if number < 3 { "[[a/index]]\n" } else { "x\n" });
+    }
+    let mut engine = engine(folder.path());
+    engine.settings.index = IndexPlace::Process;
+    let around = |most| engine.surroundings(&MemoryPath::parse("z/in1.md").unwrap(), most).unwrap();
+    for most in [5, 10, 20] {
+        let found = around(most);
+        assert_eq!(found.near.iter().map(MemoryPath::as_str).collect::<Vec<_>>(), ["a/index.md"]);
+        let all = ["z/in0.md", "z/in2.md"].iter().all(|far| found.far.iter().any(|path| path.as_str() == *far));
+        // Of 33 links that ask for this name so many are followed as twice the notes that are wanted.
+        assert_eq!((all, found.is_cut), (most == 20, most < 20), "{most}: {:?}", found.far);
+    }
+}

@@ -335,14 +335,14 @@ fn part_of(part: &Part) -> CallToolResult {
 fn found(service: &Service, tools: &[Tool], client: &Client, query: &str, limit: usize) -> CallToolResult {
     let listed = tools.iter().filter(|tool| is_listed(client, tool));
     let found: Vec<Value> =
-        find(listed, query, limit).into_iter().map(|tool| heard(service, client, tool, tool.listed())).collect();
+        find(listed, query, limit).into_iter().map(|tool| noted(service, client, tool, tool.listed())).collect();
     CallToolResult::structured(json!({"tools": found}))
 }
 
-/// What a server says of a tool, noted as its words before the client reads it.
-fn heard(service: &Service, client: &Client, tool: &Tool, told: Value) -> Value {
-    tool_words::add_said(&service.server.tool_words.of(service, client), &tool.name, &memdir_tools::texts(&told));
-    told
+/// What a client is shown of a tool, after it was noted as the words of its server.
+fn noted(service: &Service, client: &Client, tool: &Tool, shown: Value) -> Value {
+    tool_words::add_said(&service.server.tool_words.of(service, client), &tool.name, &memdir_tools::texts(&shown));
+    shown
 }
 
 /// There is no tool of this name for the client; one that it is not shown is not named to it either.
@@ -358,6 +358,6 @@ fn described(service: &Service, tools: &[Tool], client: &Client, name: &str) -> 
     match Verdict::of(tool, &switched) {
         // A model reads nothing that the person has not approved.
         Verdict::Refuse(failure) => Err(failure),
-        Verdict::Allow | Verdict::Ask => Ok(CallToolResult::structured(heard(service, client, tool, tool.described()))),
+        Verdict::Allow | Verdict::Ask => Ok(CallToolResult::structured(noted(service, client, tool, tool.described()))),
     }
 }

@@ -157,9 +157,15 @@ fn a_value_that_is_not_known_is_said_with_what_is() {
         ("since:soon", "write a date, `since:2026-11-01`, or days, `since:7d`; in quotes it is text"),
         ("green since:2026-02-30", "write a date, `since:2026-11-01`, or days, `since:7d`; in quotes it is text"),
         ("is:open", "write `is:task` for what is to do, or `is:done`; in quotes it is text"),
+        (" Tag: ", "write a tag, `tag:work`; in quotes it is text"),
+        ("is: tag:work", "write `is:task` for what is to do, or `is:done`; in quotes it is text"),
     ] {
         let error = answer(&tree, json!({"query": query}))["error"].clone();
         assert_eq!((&error["code"], &error["hint"]), (&json!("invalid_pattern"), &json!(hint)), "{query}");
+    }
+    // Beside words it is one of them.
+    for query in ["green tag:", "\"tag:\"", "foo:", ":"] {
+        assert_eq!(answer(&tree, json!({"query": query}))["error"], Json::Null, "{query}");
     }
 }
 

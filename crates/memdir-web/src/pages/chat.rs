@@ -131,10 +131,12 @@ pub(crate) async fn say(
 ) -> Response {
     if headers.contains_key(STREAM) {
         let (out, told) = mpsc::unbounded_channel();
+        let ended = visitor.ended();
         answer_on_thread(site, visitor, sent, Some(out));
-        let lines = stream::unfold(told, async |mut told| {
-            let line = serde_json::to_string(&told.recv().await?).unwrap_or_default();
-            Some((Ok::<_, Infallible>(Bytes::from(line + "\n")), told))
+        let lines = stream::unfold((told, ended), async |(mut told, ended)| {
+            let more = ended.run_until_cancelled(told.recv()).await??;
+            let line = serde_json::to_string(&more).unwrap_or_default();
+            Some((Ok::<_, Infallible>(Bytes::from(line + "\n")), (told, ended)))
         });
         return ([(CONTENT_TYPE, "application/x-ndjson")], Body::from_stream(lines)).into_response();
     }
@@ -154,7 +156,8 @@ pub(crate) async fn say(
     }
 }
 
-/// Answers a message on a thread of its own: a model may take minutes. Gives the address of the conversation.
+/// Answers a message on a thread of its own: a model may take minutes. It is stopped when the browser's session or the site ends. Gives
+/// the address of the conversation.
 fn answer_on_thread(
     site: Arc<Site>,
     visitor: Visitor,
@@ -163,8 +166,16 @@ fn answer_on_thread(
 ) -> oneshot::Receiver<Result<String, Failure>> {
     let (tell, told) = oneshot::channel();
     let failed = out.clone();
+    let stop = site.closing().child_token();
+    let (ended, watched, is_over) = (visitor.ended(), stop.clone(), stop.clone().drop_guard());
+    tokio::spawn(async move {
+        // Whichever comes first: the end of the session, or of the answer.
+        ended.run_until_cancelled(watched.cancelled()).await;
+        watched.cancel();
+    });
     let work = move || {
-        let answered = memdir_server::catch_panic(|| answer(&site, &visitor, &sent, out.clone()));
+        let _is_over = is_over;
+        let answered = memdir_server::catch_panic(|| answer(&site, &visitor, &sent, out.clone(), &stop));
         let answered = answered.unwrap_or_else(|_| {
             Err(Failure::new(Code::Internal, "something went wrong inside memdir; please report what you did"))
         });
@@ -195,19 +206,19 @@ fn answer(
     visitor: &Visitor,
     sent: &Sent,
     out: Option<mpsc::UnboundedSender<Told>>,
+    stop: &CancellationToken,
 ) -> Result<String, Failure> {
     let message = sent.message.trim();
     if message.is_empty() || message.len() > MOST_BYTES {
         return Err(Failure::new(Code::Usage, "the message is empty or too long").with_hint("send a shorter one"));
     }
     let model = site.talk.model()?;
-    let stop: CancellationToken = site.closing().child_token();
     let _turn = site.talk.begin(stop.clone())?;
     let card = |reviewed: &Reviewed| card(visitor, reviewed);
     let mut edge = PageEdge { talk: &site.talk, out, stop: stop.clone(), card: &card };
     let mut done = Said::default();
     let session = sent.session.as_deref().filter(|session| !session.is_empty());
-    let id = model.answer(site.engine(), session, message, &mut edge, &stop, &mut done)?;
+    let id = model.answer(site.engine(), session, message, &mut edge, stop, &mut done)?;
     let mut notice = Notice::of(Some(said::stored(&done)), done.batches.last().copied());
     notice.issues.extend(done.pending.iter().map(|id| format!("proposal {id} waits for you in the inbox")));
     visitor.leave(notice);

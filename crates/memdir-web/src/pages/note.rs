@@ -48,7 +48,7 @@ pub(crate) async fn show(request: NoteRequest, Query(asked): Query<Asked>) -> Re
             if site.engine().is_folder(path) {
                 return notes::below(site, Some(path), asked.after.as_deref());
             }
-            // What only is called as a picture is shown as what it is.
+            // A file that only has the name of a picture is shown as the text that it is.
             match picture::is_one(path).then(|| picture::page(site, path)) {
                 Some(Err(failure)) if failure.code == Code::UnsupportedFile => {}
                 Some(shown) => return shown,
@@ -128,15 +128,19 @@ pub(crate) fn excerpts<'p>(site: &Site, visitor: &Visitor, paths: impl IntoItera
     }
 }
 
-/// Whether any of these texts is one that this browser has not been shown. They are shown now.
+/// Whether any of these notes has a text that this browser has not been shown.
 pub(super) fn are_new<'p>(site: &Site, visitor: &Visitor, paths: impl IntoIterator<Item = &'p MemoryPath>) -> bool {
-    let mut is_new = false;
+    let digest = |path| site.engine().text_of(path).map(|text| Digest::of(text.as_bytes()));
+    paths.into_iter().any(|path| digest(path).is_some_and(|digest| !visitor.was_shown(path, digest)))
+}
+
+/// These notes are shown now, and the audit has an entry of it.
+pub(super) fn are_shown<'p>(site: &Site, visitor: &Visitor, paths: impl IntoIterator<Item = &'p MemoryPath>) {
     for path in paths {
-        let Some(digest) = site.engine().text_of(path).map(|text| Digest::of(text.as_bytes())) else { continue };
-        is_new |= !visitor.was_shown(path, digest);
-        visitor.is_shown(path, digest);
+        if let Some(text) = site.engine().text_of(path) {
+            visitor.is_shown(path, Digest::of(text.as_bytes()));
+        }
     }
-    is_new
 }
 
 /// As [`excerpts`], of the notes that changes are of.
@@ -163,9 +167,8 @@ pub(crate) async fn open(request: NoteRequest) -> Response {
         .change(move |site, _, path| {
             if !path.is_note() {
                 // What a desktop does with another file is its own affair: it may run it.
-                return Err(
-                    Failure::new(Code::UnsupportedFile, format!("`{path}` is no note")).with_hint("open it yourself")
-                );
+                return Err(Failure::new(Code::UnsupportedFile, format!("`{path}` is not a note"))
+                    .with_hint("open it yourself"));
             }
             let (_, _) = site.engine().read(path, &site.person())?;
             site.person_files()?.open_note(path)?;

@@ -25,7 +25,7 @@ const POLICY: &str = "default-src 'none'; sandbox";
 /// The endings of the kinds that are shown. SVG is none of them, for it can hold a script.
 const ENDINGS: [&str; 5] = ["png", "jpg", "jpeg", "gif", "webp"];
 
-/// Whether a file is called as a picture that is shown.
+/// Whether a file has the name of a picture that is shown.
 pub(crate) fn is_one(path: &MemoryPath) -> bool {
     let ending = path.name().rsplit_once('.').map(|(_, ending)| ending);
     ending.is_some_and(|ending| ENDINGS.iter().any(|known| known.eq_ignore_ascii_case(ending)))
@@ -56,7 +56,7 @@ pub(crate) async fn bytes(State(site): State<Arc<Site>>, visitor: Visitor, Path(
 fn read(site: &Site, path: &str) -> Result<(&'static str, Vec<u8>), Failure> {
     let path = note::named(path)?;
     let none = || {
-        let message = format!("`{path}` is no PNG, JPEG, GIF or WebP");
+        let message = format!("`{path}` is not a PNG, JPEG, GIF or WebP file");
         Failure::new(Code::UnsupportedFile, message).with_hint("open it yourself")
     };
     if !is_one(&path) {

@@ -97,7 +97,7 @@ fn find(site: &Site, visitor: &Visitor, asked: &Asked, query: &str) -> Result<Se
     }
     let found =
         searched(report.actions.into_iter().next().map_or_else(|| Err(unexpected()), |outcome| outcome.result))?;
-    note::are_new(site, visitor, found.hits.iter().map(|hit| &hit.path));
+    note::are_shown(site, visitor, found.hits.iter().map(|hit| &hit.path));
     Ok(found)
 }
 

@@ -32,6 +32,9 @@ pub(crate) async fn undo(State(site): State<Arc<Site>>, visitor: Visitor, Form(s
                 let main = maud::html! {
                     h1 { "Not undone" }
                     (layout::problem(&error.failure))
+                    @if let Some(batch) = error.failure.details.batch {
+                        p { a #blocking href={ "/history?before=" (batch + 1) } { "Change " (batch) } " is in the history." }
+                    }
                     @if let Some(diff) = &error.diff { (changes::diff(diff, 1, changes::PART_BYTES).0) }
                 };
                 Ok(Then::Show(error.failure, Page::new("Not undone", Section::Nowhere, main)))

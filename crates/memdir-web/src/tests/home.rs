@@ -1,7 +1,9 @@
 //! Home and what a person says of a line; conversations, chat and settings.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use futures_util::StreamExt;
 use memdir_agent::{Edge, Event, Said, Written};
 use memdir_core::report::Failure;
 use memdir_dialect::Parsed;
@@ -133,6 +135,52 @@ async fn chat_streams_or_answers_whole_and_says_how_to_set_a_model() {
     assert_eq!(late.status, 409, "nobody waits");
     let stopped = env.post("/chat/stop", &[]).await;
     assert_eq!(stopped.status, 303);
+}
+
+/// A model that begins an answer and ends it only when it is stopped.
+struct Endless;
+
+impl ChatModel for Endless {
+    fn described(&self) -> Result<String, Failure> {
+        Ok("endless".to_owned())
+    }
+
+    fn answer(
+        &self,
+        _: &Engine,
+        _: Option<&str>,
+        message: &str,
+        edge: &mut dyn Edge,
+        stop: &CancellationToken,
+        _: &mut Said,
+    ) -> Result<String, Failure> {
+        edge.hear(Event::Written(Written::Reply(message)));
+        while !stop.is_cancelled() {
+            std::thread::yield_now();
+        }
+        Err(Failure::new(memdir_core::report::Code::Cancelled, "it was stopped"))
+    }
+}
+
+#[tokio::test]
+async fn who_was_put_out_gets_no_more_of_an_answer_and_the_model_is_stopped() {
+    let env = env().await;
+    env.site.set_chat_model(Arc::new(Endless));
+    let form = format!("token={}&message=hello", env.token);
+    let headers = [("cookie", env.cookie.as_str()), ("sec-fetch-site", "same-origin"), ("memdir-stream", "1")];
+    let asked = env.routes.clone().call(request(Method::POST, "/chat", &headers, &form)).await.unwrap();
+    let mut lines = asked.into_body().into_data_stream();
+    assert_eq!(lines.next().await.unwrap().unwrap(), "{\"reply\":\"hello\"}\n");
+    let turn = env.site.talk.is_answering();
+    assert_eq!((turn, env.post("/browsers/end", &[("browser", "1")]).await.status), (true, 303));
+    // This long is waited only where it fails.
+    let stopped = async {
+        assert!(lines.next().await.is_none());
+        while env.site.talk.is_answering() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), stopped).await.expect("the answer goes on");
 }
 
 fn digest() -> String {

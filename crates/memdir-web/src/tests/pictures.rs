@@ -131,6 +131,68 @@ async fn a_footnote_leads_to_its_text_and_a_table_can_be_scrolled() {
     }
 }
 
+/// The first four are of the specification of CommonMark, in which the text that stands for a picture is the plain text of its content.
+#[tokio::test]
+async fn the_text_of_a_picture_is_plain() {
+    let cases = [
+        ("![foo *bar*](boat.gif)", "foo bar"),
+        ("![foo ![bar](boat.gif)](boat.gif)", "foo bar"),
+        ("![foo [bar](/url)](boat.gif)", "foo bar"),
+        ("![[a] <b> `c`](boat.gif)", "[a] &lt;b&gt; c"),
+        ("![foo ![bar](nowhere.gif) *[baz](other.md)*](boat.gif)", "foo bar baz"),
+        ("![a [[other]] and [[nobody|x]]](boat.gif)", "a other and x"),
+        ("![one\ntwo](boat.gif)", "one two"),
+        ("![](boat.gif)", ""),
+    ];
+    let note: String = cases.iter().map(|(written, _)| format!("{written} .\n\n")).collect();
+    let env = Env::new(&[("a.md", &note), ("other.md", "x"), ("boat.gif", GIF)]).await;
+    let page = env.get("/notes/a.md").await.body;
+    let text = between(&page, "<article", "</article>");
+    let pictures: Vec<&str> = text.split("<p><img ").skip(1).map(|rest| rest.split("</p>").next().unwrap()).collect();
+    let alts = pictures.iter().map(|picture| between(picture, "alt=\"", "\""));
+    assert_eq!(alts.collect::<Vec<_>>(), cases.map(|(_, alt)| alt), "{text}");
+    assert!(pictures.iter().all(|picture| picture.split_once('>').unwrap().1.trim() == "."), "{text}");
+}
+
+#[tokio::test]
+async fn a_callout_has_its_kind_and_title_above_its_text() {
+    let cases = [
+        (
+            "> [!note] A *title*\n> text",
+            "<p class=\"title\"><span class=\"badge\">note</span> A <em>title</em></p><p>text</p>",
+        ),
+        (
+            "> [!Tip]- [[other]]",
+            "<p class=\"title\"><span class=\"badge\">Tip</span> <a href=\"/notes/other.md\">other</a></p>",
+        ),
+        ("> [!x]\n>\n> one\n> two", "<p class=\"title\"><span class=\"badge\">x</span></p><p>onetwo</p>"),
+        ("> [!x y]\n>\n> - one", "<p class=\"title\"><span class=\"badge\">x y</span></p><ul><li>one</li></ul>"),
+        (
+            "> [!info] One\n> ===\n> two",
+            "<p class=\"title\"><span class=\"badge\">info</span></p><h1> One</h1><p>two</p>",
+        ),
+        ("> [!<b>] a", "<p class=\"title\"><span class=\"badge\">&lt;b&gt;</span> a</p>"),
+        (
+            "> [!a] b\n> > [!c] d\n> > e",
+            "<p class=\"title\"><span class=\"badge\">a</span> b</p><blockquote class=\"callout\">\
+             <p class=\"title\"><span class=\"badge\">c</span> d</p><p>e</p></blockquote>",
+        ),
+    ];
+    let note: String = cases.iter().map(|(written, _)| format!("{written}\n\nbetween\n\n")).collect();
+    let others = "> plain [!note] text\n\nbetween\n\n>     [!note] code\n\nbetween\n\n> > [!deep] x\n";
+    let env = Env::new(&[("a.md", &format!("{note}{others}")), ("other.md", "x")]).await;
+    let page = env.get("/notes/a.md").await.body;
+    let text = between(&page, "<article", "</article>").replace('\n', "");
+    let quotes: Vec<&str> = text.split("<p>between</p>").collect();
+    for ((written, html), quote) in cases.iter().zip(&quotes) {
+        assert!(quote.ends_with(&format!("<blockquote class=\"callout\">{html}</blockquote>")), "{written}: {quote}");
+    }
+    let [plain, code, deep] = quotes.last_chunk().unwrap();
+    assert_eq!(*plain, "<blockquote><p>plain [!note] text</p></blockquote>");
+    assert_eq!(*code, "<blockquote><pre><code>[!note] code</code></pre></blockquote>");
+    assert!(deep.starts_with("<blockquote><blockquote class=\"callout\">"), "{deep}");
+}
+
 #[test]
 fn a_line_is_read_without_the_marks_of_markdown() {
     for (line, read) in [
