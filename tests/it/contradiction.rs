@@ -63,6 +63,56 @@ fn another_note_is_known_by_the_index_alone() {
     assert_eq!(action(&told[0].1)["path"], json!("companies/acme.md"));
 }
 
+/// What a row of a table, a callout and a numbered item say is told as what an item of a list says is.
+#[test]
+fn a_contradiction_is_told_whatever_it_stands_in() {
+    for fact in [
+        "| key | value |\n|---|---|\n| city | Paris |\n",
+        "> [!info] Update\n> city: Paris\n",
+        "1. city: Paris\n",
+        "> **City**: Paris\n",
+    ] {
+        let env = Env::with(&[("user.md", ADA)]);
+        let told =
+            issues(&env.exec(&json!([{"action": "append_file", "path": "user.md", "content": format!("\n{fact}")}])));
+        assert_eq!(told.len(), 1, "{fact}");
+        assert_eq!(env.act(&action(&told[0].1))["ok"], json!(true), "{fact}");
+        assert_eq!(env.read("user.md"), format!("{}\n{fact}", ADA.replace("- city: London\n", "")));
+    }
+}
+
+/// A row about another note is told to whoever writes it, and `review` asks which of the two holds.
+#[test]
+fn a_row_about_another_note_is_told_and_asked() {
+    let env = Env::with(&[("people/ada.md", ADA), ("user.md", "# Me\n\n- name: Tom\n")]);
+    env.ask(&["search", "ada"]).exits(0);
+    let table = "# Team\n\n| Name | City | Desk |\n|---|---|---|\n| [[ada]] | Paris | 4 |\n| Eva | Rome | 5 |\n";
+    let told = issues(&env.exec(&json!([{"action": "create_file", "path": "work/team.md", "content": table}])));
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].1.contains("`| [[ada]] | Paris | 4 |` contradicts line 3 of `people/ada.md`"), "{told:?}");
+    let asked = env.ask(&["review"]).exits(0);
+    let question = &asked["questions"][0];
+    assert_eq!((&question["kind"], &question["key"]), (&json!("disputed"), &json!("City")), "{asked}");
+    assert_eq!(
+        (&question["value"], &question["path"], &question["line"]),
+        (&json!("Paris"), &json!("work/team.md"), &json!(5))
+    );
+    // Each way to settle it leaves the rest of the row.
+    let checked = env.ask(&["check", "--kind", "conflicting_fact"]).exits(0);
+    assert_eq!(env.act(&checked["findings"][0]["action"])["ok"], json!(true));
+    assert_eq!(env.read("work/team.md"), table.replace("Paris", "London"));
+    for (answer, ada, team) in [
+        ("2", ADA.replace("- city: London\n", ""), table.to_owned()),
+        ("1", ADA.to_owned(), table.replace("Paris", "London")),
+        ("= Oslo", ADA.replace("London", "Oslo"), table.replace("Paris", "Oslo")),
+    ] {
+        let env = Env::with(&[("people/ada.md", ADA), ("work/team.md", table)]);
+        crate::review::answer_all(&env, &[answer]);
+        assert_eq!((env.read("people/ada.md"), env.read("work/team.md")), (ada, team), "{answer}");
+        assert_eq!(env.ask(&["check", "--kind", "conflicting_fact"]).exits(0)["findings"], json!([]));
+    }
+}
+
 #[test]
 fn what_is_not_done_yet_is_told_before() {
     let env = Env::with(&[("user.md", ADA)]);

@@ -61,7 +61,7 @@ fn the_shape_of_the_questions() {
 }
 
 /// Answers as many questions as there are answers, one after the other; gives what was shown.
-fn answer_all(env: &Env, answers: &[&str]) -> String {
+pub(crate) fn answer_all(env: &Env, answers: &[&str]) -> String {
     let (mut terminal, mut seen) = (Terminal::start(command(env)), String::new());
     for answer in answers {
         seen.push_str(&terminal.until(if *answer == "yes" { "[y/N]" } else { "[q]uit:" }));

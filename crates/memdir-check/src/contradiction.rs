@@ -61,8 +61,11 @@ pub(super) fn conflicts<'n>(
 
 impl<'n> Book<'n> {
     fn of(notes: impl Iterator<Item = (&'n MemoryPath, &'n Look)>) -> Self {
-        let (sheets, subjects) = Sheet::all(notes);
+        let (mut sheets, subjects) = Sheet::all(notes);
         let habits = Habits::of(&sheets);
+        for sheet in sheets.iter_mut().filter(|sheet| !sheet.look.facts.records.is_empty()) {
+            sheet.add_records(|key, own| habits.evidence(key, own) >= Evidence::Likely);
+        }
         Self { sheets, subjects, habits }
     }
 
@@ -71,10 +74,9 @@ impl<'n> Book<'n> {
             let path = self.sheets.get(at)?.path;
             let text = read(path).unwrap_or_default();
             let line = text.lines().nth(said.line.saturating_sub(1)).unwrap_or_default().trim().to_owned();
-            let action = edit::without_line(path, &text, said.line);
-            Some((Side { path: path.clone(), line: said.line, text: line, by: None }, action))
+            Some((Side { path: path.clone(), line: said.line, text: line, by: None }, text))
         };
-        let ((told, without_told), (other, without_other)) = (side(pair.told)?, side(pair.other)?);
+        let ((told, told_text), (other, other_text)) = (side(pair.told)?, side(pair.other)?);
         let may_be_list = pair.may_be_list || self.is_listed_alike(pair, &told.text, &other.text);
         if may_be_list && !are_alike(pair.told.1, pair.other.1) {
             return None;
@@ -84,11 +86,15 @@ impl<'n> Book<'n> {
         } else {
             format!("line {} of `{}`", other.line, other.path)
         };
+        let action = || match pair.takes_told {
+            true => edit::without_fact(&told.path, &told_text, told.line, (&other_text, other.line), None),
+            false => edit::without_fact(&other.path, &other_text, other.line, (&told_text, told.line), None),
+        };
         Some(Finding {
             line: Some(told.line),
             target: Some(pair.told.1.key.clone()),
             message: format!("`{}` contradicts {place}, `{}`", told.text, other.text),
-            action: if pair.takes_told { without_told } else { without_other }.filter(|_| !may_be_list),
+            action: if may_be_list { None } else { action() },
             may_be_list,
             ..finding(Kind::ConflictingFact, &told.path.clone())
         })
@@ -158,7 +164,7 @@ impl<'n> Book<'n> {
     }
 
     fn is_part(&self, sheet: &Sheet<'_>, section: usize) -> bool {
-        sheet.about(section).is_empty() && self.habits.is_part(sheet.look, section)
+        sheet.is_own(section) || sheet.about(section).is_empty() && self.habits.is_part(sheet.look, section)
     }
 
     /// Whether a fact of another section is about the note as the first is: a remark below some text, alone with its key,
@@ -215,7 +221,8 @@ impl<'n> Book<'n> {
                     let Some(own) = self.own(of, key).filter(|own| excludes(own, fact)) else { continue };
                     let evidence = self.habits.evidence(key, &of.own(key));
                     let may_be_list = evidence < needed(own, fact, false).max(Evidence::Habit);
-                    if evidence >= Evidence::Nothing && (!may_be_list || are_alike(own, fact)) {
+                    let is_told = evidence >= Evidence::Nothing && (!may_be_list || are_alike(own, fact));
+                    if is_told && self.is_as_notes_say(sheet, key, fact.list) {
                         found.push(Pair { told: (at, *fact), other: (*about, own), takes_told: true, may_be_list });
                     }
                 }
@@ -224,6 +231,20 @@ impl<'n> Book<'n> {
         found.sort_by_key(|pair| (pair.told.1.line, pair.other.0));
         found.truncate(MOST_CONFLICTS);
         found
+    }
+
+    /// Whether few of the values that a list or the column of a table gives of several notes are others than they give
+    /// themselves. Where most differ, the key means something else there.
+    fn is_as_notes_say(&self, sheet: &Sheet<'n>, key: &str, list: usize) -> bool {
+        let facts = sheet.keys.get(key).into_iter().flatten().filter(|fact| fact.list == list);
+        let pairs = facts.flat_map(|fact| sheet.about(fact.section).iter().map(move |of| (*fact, *of)));
+        let (mut all, mut differ) = (0, 0);
+        for (fact, of) in pairs {
+            let Some(own) = self.sheets.get(of).and_then(|of| self.own(of, key)) else { continue };
+            all += 1;
+            differ += usize::from(!is_same(own, fact));
+        }
+        differ <= 1 || differ * 3 <= all
     }
 
     /// What lines whose key names another note, as `Ana's birthday` does, say against that note.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use memdir_core::action::{Action, UpdateFile};
 use memdir_core::path::MemoryPath;
 use memdir_note::Note;
+use memdir_note::fact::key;
 
 /// So many words, and so many lines, are added on each side of a place until it is the only one.
 const MOST_WORDS: usize = 12;
@@ -51,10 +52,44 @@ pub(super) fn without_line(source: &MemoryPath, text: &str, line: usize) -> Opti
 /// the new one cannot be written there.
 pub(super) fn with_value(source: &MemoryPath, text: &str, line: usize, value: &str) -> Option<Action> {
     let change = Note::parse(text).set_fact_on(line, value).ok()?;
-    let start = text.get(..change.range.start)?.rfind('\n').map_or(0, |at| at + 1);
-    let rest = text.get(change.range.end..)?;
-    let end = change.range.end + rest.find(['\r', '\n']).unwrap_or(rest.len());
-    edit(source, text, &(start..end), change.range, &change.text)
+    edit(source, text, &lines_around(text, &change.range)?, change.range, &change.text)
+}
+
+/// The lines in which a place stands, without the end of the last.
+fn lines_around(text: &str, place: &Range<usize>) -> Option<Range<usize>> {
+    let start = text.get(..place.start)?.rfind('\n').map_or(0, |at| at + 1);
+    let rest = text.get(place.end..)?;
+    Some(start..place.end + rest.find(['\r', '\n']).unwrap_or(rest.len()))
+}
+
+/// The action after which a line, which is counted from 1, no longer says what the fact of another line says otherwise: it goes,
+/// or, where it is a row of a table that says more, its cell says `value`, or what that fact says; `None` where neither can be.
+pub(super) fn without_fact(
+    source: &MemoryPath,
+    text: &str,
+    line: usize,
+    (other_text, other_line): (&str, usize),
+    value: Option<&str>,
+) -> Option<Action> {
+    without_line(source, text, line).or_else(|| {
+        let facts = Note::parse(other_text).facts().into_iter().filter(|fact| fact.line == other_line);
+        facts.into_iter().find_map(|fact| with_cell(source, text, line, &fact.key, value.unwrap_or(&fact.value)))
+    })
+}
+
+/// The action that gives the one cell that says something by a key, on a line of a table, another value.
+fn with_cell(source: &MemoryPath, text: &str, line: usize, wanted: &str, value: &str) -> Option<Action> {
+    let wanted = key(wanted);
+    let saying = |text: &str| {
+        let note = Note::parse(text);
+        let facts = note.cells().map(|cell| cell.fact).filter(|fact| fact.line == line && key(&fact.key) == wanted);
+        facts.collect::<Vec<_>>()
+    };
+    let [cell] = <[_; 1]>::try_from(saying(text)).ok()?;
+    let new = value.replace('|', "\\|");
+    let after = format!("{}{new}{}", text.get(..cell.span.start)?, text.get(cell.span.end..)?);
+    let is_set = matches!(saying(&after).as_slice(), [fact] if fact.value == value);
+    is_set.then(|| edit(source, text, &lines_around(text, &cell.span)?, cell.span, &new)).flatten()
 }
 
 /// The action that puts `new` into a place of the text; its `old_content` is the shortest text around `span` that stands

@@ -1,10 +1,10 @@
 //! What the facts of a note say, as [`super::contradiction`] compares them: about what each is, and beside which others.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use memdir_note::fact::{self, Form, Place};
+use memdir_note::fact::{self, Cell, Form, Place};
 use memdir_note::{Fact, Note, PartialDate, Period, folded};
 
 /// No more facts of one note are compared.
@@ -20,6 +20,10 @@ const MOST_NAME_WORDS: usize = 4;
 pub(super) const OWN: usize = 0;
 /// The list of the front matter.
 pub(super) const FRONT: usize = 0;
+/// The number of the first table among the lists.
+const FIRST_TABLE: usize = usize::MAX / 2;
+/// That of the first table which may say something of the note.
+const FIRST_RECORD: usize = usize::MAX / 4;
 
 /// A fact as it is compared.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -61,6 +65,11 @@ pub(super) enum ValueForm {
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub(super) struct Facts {
     pub(super) all: Vec<Said>,
+    /// What is said of what a cell of a table or the beginning of an item names; it counts where that is a note, in the place
+    /// of the fact with its key on its line.
+    pub(super) named: Vec<Said>,
+    /// What the tables say that may be facts of the note: each counts where the memory knows all its keys.
+    pub(super) records: Vec<Vec<Said>>,
     /// By number, as keys are compared; empty for [`OWN`].
     pub(super) sections: Vec<String>,
 }
@@ -86,30 +95,38 @@ impl Facts {
     }
 
     /// Reads the facts of a note. Items of a list in a list are about the item above them, as those below a heading are;
-    /// what stands deeper is left out.
+    /// what stands deeper is left out. The title of a callout is a label of what stands in it.
     pub(super) fn of(text: &str, note: &Note<'_>) -> Self {
         let facts = note.facts();
         let mut facts = facts.iter().filter(|fact| !is_label(fact)).take(MOST_FACTS).peekable();
-        if facts.peek().is_none() {
+        let cells: Vec<Cell> = note.cells().take(MOST_FACTS).collect();
+        let mut records = note.records().take(MOST_FACTS).peekable();
+        if facts.peek().is_none() && cells.is_empty() && records.peek().is_none() {
             return Self::default();
         }
         let mut reading = Reading::new(note);
+        reading.add_cells(&cells);
         while let Some(fact) = facts.next_if(|fact| matches!(fact.place, Place::FrontMatter(_))) {
             reading.add(fact, OWN, FRONT);
         }
         let first = note.line_at(note.body());
         for (line, number) in text.lines().zip(1..).skip(first.saturating_sub(1)) {
+            let line = reading.in_quote(line);
             let is_heading = reading.is_heading(number);
             let mut is_fact = false;
             while let Some(fact) = facts.next_if(|fact| fact.line <= number) {
                 if !is_nested(fact) {
                     reading.add_below_label(fact);
+                    reading.add_of_item(fact, line);
                     is_fact = true;
                 } else if fact.line == number {
                     reading.add_nested(fact, line);
                 }
             }
-            if facts.peek().is_none() {
+            while let Some(record) = records.next_if(|record| record.first().is_some_and(|fact| fact.line <= number)) {
+                reading.add_record(&record);
+            }
+            if facts.peek().is_none() && records.peek().is_none() {
                 break;
             }
             if !is_fact && !is_heading {
@@ -120,13 +137,15 @@ impl Facts {
         let until =
             reading.facts.front("valid until").and_then(|until| PartialDate::parse(until.get(..10).unwrap_or(until)));
         if let Some(until) = until.map(|until| until.end.micros()) {
-            reading.facts.all.iter_mut().for_each(|fact| fact.time.1 = fact.time.1.or(Some(until)));
+            let Self { all, named, records, .. } = &mut reading.facts;
+            let facts = all.iter_mut().chain(named).chain(records.iter_mut().flatten());
+            facts.for_each(|fact| fact.time.1 = fact.time.1.or(Some(until)));
         }
         reading.facts
     }
 }
 
-/// Whether a fact stands in a list of another, in a quote, or in a list of steps or tasks.
+/// Whether a fact stands in a list of another, or in a task.
 fn is_nested(fact: &Fact) -> bool {
     matches!(fact.place, Place::Item { is_plain: false, .. })
 }
@@ -151,6 +170,8 @@ struct Reading {
     label: Option<String>,
     /// The item above, where others may stand in it.
     parent: Option<Parent>,
+    /// The section around the quote that goes on, and whether there was text in it already.
+    around: Option<(usize, bool)>,
 }
 
 /// An item of a list that stands in no other.
@@ -181,7 +202,7 @@ impl Reading {
         });
         Self {
             headings: titles.collect(),
-            facts: Facts { all: Vec::new(), sections: vec![String::new()] },
+            facts: Facts { sections: vec![String::new()], ..Facts::default() },
             below: 0,
             section: OWN,
             list: FRONT + 1,
@@ -189,7 +210,84 @@ impl Reading {
             has_text: false,
             label: None,
             parent: None,
+            around: None,
         }
+    }
+
+    /// Adds what the cells of tables say. Where a table says several values of a key of one thing, it is a log of them.
+    fn add_cells(&mut self, cells: &[Cell]) {
+        let mut sections: HashMap<(usize, String), usize> = HashMap::new();
+        let mut often: HashMap<(usize, &str), usize> = HashMap::new();
+        let mut found = Vec::new();
+        for cell in cells {
+            let about = name(&cell.about);
+            if !is_short_name(&about) {
+                continue;
+            }
+            let (next, key) = (self.facts.sections.len(), (cell.table, about));
+            if !sections.contains_key(&key) {
+                self.facts.sections.push(key.1.clone());
+            }
+            let section = *sections.entry(key).or_insert(next);
+            *often.entry((section, &cell.fact.key)).or_default() += 1;
+            found.push((section, cell));
+        }
+        found.retain(|(section, cell)| often.get(&(*section, cell.fact.key.as_str())) == Some(&1));
+        let named = found
+            .into_iter()
+            .map(|(section, cell)| said(&cell.fact, section, (FIRST_TABLE + cell.table, cell.fact.line), false));
+        self.facts.named.extend(named);
+    }
+
+    /// Adds what a table may say of what stands here.
+    fn add_record(&mut self, record: &[Fact]) {
+        if let Some(label) = self.label.take() {
+            self.open(label);
+        }
+        let list = FIRST_RECORD + self.facts.records.len();
+        let facts = record.iter().filter(|fact| !fact.value.is_empty());
+        let facts = facts.map(|fact| said(fact, self.section, (list, fact.line), self.has_text));
+        self.facts.records.push(facts.collect());
+    }
+
+    /// Adds a field in brackets of an item as what is said of what the item names before it, as in `- Ana [city:: Oslo]`.
+    fn add_of_item(&mut self, fact: &Fact, line: &str) {
+        let Some(text) = item(line.trim_start()).filter(|_| fact.place == Place::Bracketed) else { return };
+        let before = text.split("::").next().unwrap_or_default();
+        let about = before.rfind(['[', '(']).and_then(|open| before.get(..open)).map(name).unwrap_or_default();
+        if is_short_name(&about) {
+            let section = self.facts.sections.len();
+            self.facts.sections.push(about);
+            self.facts.named.push(said(fact, section, (self.list, fact.line), self.has_text));
+        }
+    }
+
+    /// Goes on to a line: what it says without the marks of a quote; nothing where it is the title of a callout, which is
+    /// a label of what stands in it. Behind a quote the section around it goes on.
+    fn in_quote<'l>(&mut self, line: &'l str) -> &'l str {
+        let Some(inner) = unquoted(line) else {
+            if let Some((section, has_text)) = self.around.take() {
+                (self.section, self.has_text) = (section, has_text);
+                self.end_list();
+            }
+            return line;
+        };
+        if self.around.is_none() {
+            self.around = Some((self.section, self.has_text));
+            self.end_list();
+        }
+        let Some((_, title)) = fact::callout(inner) else { return inner };
+        let title = name(title);
+        self.has_text |= !title.is_empty();
+        self.label = Some(title).filter(|title| is_short_name(title));
+        ""
+    }
+
+    /// What comes is in another list than what was, and below no label.
+    fn end_list(&mut self) {
+        (self.label, self.parent) = (None, None);
+        self.list += 1;
+        self.item = 0;
     }
 
     /// Notes an item in which others may stand.
@@ -207,8 +305,11 @@ impl Reading {
         let indent = line.len() - text.len();
         let Some(parent) = self.parent.as_mut() else { return };
         let is_plain = item(text).is_some_and(|text| !text.starts_with('['));
-        let is_name = !parent.text.is_empty() && parent.text.split(' ').count() <= MOST_LABEL_WORDS;
-        if indent == 0 || !is_plain || !is_name || parent.inner.is_some_and(|(first, _)| first != indent) {
+        if indent == 0
+            || !is_plain
+            || !is_short_name(&parent.text)
+            || parent.inner.is_some_and(|(first, _)| first != indent)
+        {
             return;
         }
         let (_, section) = *parent.inner.get_or_insert((indent, self.facts.sections.len()));
@@ -248,7 +349,7 @@ impl Reading {
         if text.is_empty() || line.starts_with([' ', '\t']) {
             return;
         }
-        if ["- ", "* ", "+ ", "|"].iter().any(|mark| text.starts_with(mark)) {
+        if item(text).is_some() || text.starts_with('|') {
             self.item += 1;
             return;
         }
@@ -266,25 +367,46 @@ impl Reading {
     }
 
     fn add(&mut self, fact: &Fact, section: usize, list: usize) {
-        let folded = fact::key(&fact.key);
-        let period = Period::of_value(&fact.value);
-        let said = period.as_ref().map_or(fact.value.as_str(), |period| without_period(&fact.value, period));
-        let (value, form) = value(said, fact.place);
-        let period = period.unwrap_or_default();
-        self.facts.all.push(Said {
-            folded: (folded != fact.key).then_some(folded),
-            key: fact.key.clone(),
-            value,
-            form,
-            line: fact.line,
-            section,
-            list,
-            item: self.item,
-            is_remark: self.has_text,
-            time: (period.since.map(|since| since.start.micros()), period.until.map(|until| until.end.micros())),
-        });
+        self.facts.all.push(said(fact, section, (list, self.item), self.has_text));
         self.item += 1;
     }
+}
+
+/// A fact as it is compared; `place` is its list, and how many items stand before it.
+fn said(fact: &Fact, section: usize, place: (usize, usize), is_remark: bool) -> Said {
+    let folded = fact::key(&fact.key);
+    let period = Period::of_value(&fact.value);
+    let said = period.as_ref().map_or(fact.value.as_str(), |period| without_period(&fact.value, period));
+    let (value, form) = value(said, fact.place);
+    let period = period.unwrap_or_default();
+    Said {
+        folded: (folded != fact.key).then_some(folded),
+        key: fact.key.clone(),
+        value,
+        form,
+        line: fact.line,
+        section,
+        list: place.0,
+        item: place.1,
+        is_remark,
+        time: (period.since.map(|since| since.start.micros()), period.until.map(|until| until.end.micros())),
+    }
+}
+
+/// Whether a text in the form of [`name`] can name something.
+fn is_short_name(text: &str) -> bool {
+    !text.is_empty() && text.split(' ').count() <= MOST_LABEL_WORDS
+}
+
+/// What a line of a quote says, without its marks.
+fn unquoted(line: &str) -> Option<&str> {
+    let mut inner = None;
+    let mut rest = line;
+    while let Some(quoted) = rest.trim_start_matches(' ').strip_prefix('>') {
+        rest = quoted.strip_prefix(' ').unwrap_or(quoted);
+        inner = Some(rest);
+    }
+    inner
 }
 
 /// What a line says of the list below it, as keys are compared; `None` for a sentence.
@@ -299,9 +421,11 @@ fn label(line: &str) -> Option<String> {
     (is_label && is_name).then(|| name(plain))
 }
 
-/// The text of an item of a list that stands at the start of a line.
+/// The text of an item of a list that stands at the start of a line, with a number or without.
 fn item(line: &str) -> Option<&str> {
-    ["- ", "* ", "+ "].iter().find_map(|mark| line.strip_prefix(mark))
+    let number = line.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    let marks: &[&str] = if number.len() < line.len() { &[". ", ") "] } else { &["- ", "* ", "+ "] };
+    marks.iter().find_map(|mark| number.strip_prefix(mark))
 }
 
 /// What a heading, a label or an item calls what stands below it, as keys are compared; a link by the name it leads to.

@@ -264,6 +264,20 @@ pub fn without_line(path: &MemoryPath, text: &str, line: usize) -> Option<Action
     edit::without_line(path, text, line)
 }
 
+/// The action after which a line of a note, as `exec` accepts it, no longer says what the fact of `other`, a text and its line,
+/// says otherwise: the line goes, or, where it is a row of a table that says more, its cell says `value`, or what that fact
+/// says. `None` where neither can be.
+#[must_use]
+pub fn without_fact(
+    path: &MemoryPath,
+    text: &str,
+    line: usize,
+    other: (&str, usize),
+    value: Option<&str>,
+) -> Option<Action> {
+    edit::without_fact(path, text, line, other, value)
+}
+
 /// The action that gives the fact on a line of a note another value, as `exec` accepts it, whatever other lines have its key;
 /// `None` where it has no single value, or the new one cannot be written there.
 #[must_use]

@@ -1,6 +1,6 @@
 //! [`Sheet`]: a note, its facts by their keys, and what each of its sections is about.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Look;
 use super::fact::Said;
@@ -16,6 +16,8 @@ pub(super) struct Sheet<'n> {
     pub(super) keys: Keys<'n>,
     /// The notes that each section is about, where those are others; more than one where they share a name.
     pub(super) about: Vec<Vec<usize>>,
+    /// The sections whose title is a name of the note itself.
+    own: BTreeSet<usize>,
 }
 
 impl<'n> Sheet<'n> {
@@ -24,7 +26,7 @@ impl<'n> Sheet<'n> {
         for fact in &look.facts.all {
             keys.entry(fact.name()).or_default().push(fact);
         }
-        Self { path, look, keys, about: Vec::new() }
+        Self { path, look, keys, about: Vec::new(), own: BTreeSet::new() }
     }
 
     /// All notes, in order, with what their sections are about.
@@ -33,9 +35,45 @@ impl<'n> Sheet<'n> {
         let subjects = Subjects::of(sheets.iter().map(|sheet| (sheet.path, sheet.look)));
         for (at, sheet) in sheets.iter_mut().enumerate() {
             let titles = sheet.look.facts.sections.iter();
-            sheet.about = titles.map(|title| subjects.of_name(title, at)).collect();
+            sheet.about = titles.clone().map(|title| subjects.of_name(title, at)).collect();
+            sheet.own = titles.enumerate().filter(|(_, title)| subjects.is_name(title, at)).map(|(at, _)| at).collect();
+            sheet.add_named();
         }
         (sheets, subjects)
+    }
+
+    /// Adds what is said of what a cell or an item names, where that is a note.
+    fn add_named(&mut self) {
+        for said in &self.look.facts.named {
+            if self.about(said.section).is_empty() && !self.is_own(said.section) {
+                continue;
+            }
+            let facts = self.keys.entry(said.name()).or_default();
+            facts.retain(|fact| fact.line != said.line);
+            facts.push(said);
+        }
+    }
+
+    /// Adds what the tables of the note say of it, where `is_known` says of all keys of a table, each with the facts that the
+    /// note has of it, that they are keys.
+    pub(super) fn add_records(&mut self, is_known: impl Fn(&str, &[&Said]) -> bool) {
+        for record in &self.look.facts.records {
+            if !record.iter().all(|said| is_known(said.name(), &self.own(said.name()))) {
+                continue;
+            }
+            for said in record {
+                let facts = self.keys.entry(said.name()).or_default();
+                if facts.iter().all(|fact| fact.line != said.line) {
+                    facts.push(said);
+                    facts.sort_by_key(|fact| fact.line);
+                }
+            }
+        }
+    }
+
+    /// Whether a section is about the note itself by its title.
+    pub(super) fn is_own(&self, section: usize) -> bool {
+        self.own.contains(&section)
     }
 
     /// The notes that a section is about, where those are others.

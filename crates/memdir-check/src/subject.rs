@@ -62,6 +62,11 @@ impl Subjects {
         notes.into_iter().flatten().map(|(note, _)| *note).collect()
     }
 
+    /// Whether a name, which is compared as [`plain`] gives it, is one of a note.
+    pub(super) fn is_name(&self, name: &str, of: usize) -> bool {
+        self.named.get(name).is_some_and(|notes| notes.iter().any(|(note, _)| *note == of))
+    }
+
     /// The notes that a key names at its start or end, and what it says beside the name; none where `own` is one of them.
     pub(super) fn in_key<'k>(&self, key: &'k str, own: usize) -> Vec<(usize, Rest<'k>)> {
         let cuts = key.match_indices(' ').filter_map(|(at, _)| key.split_at_checked(at));

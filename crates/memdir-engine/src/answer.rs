@@ -86,7 +86,7 @@ impl Engine {
         let (mut text, mut number) = (self.text_of(kept.path).unwrap_or_default(), kept.number);
         if let Some(goes) = goes {
             let whole = self.text_of(goes.path).unwrap_or_default();
-            let removal = check::without_line(goes.path, &whole, goes.number);
+            let removal = check::without_fact(goes.path, &whole, goes.number, (&text, number), value);
             let removal = removal.ok_or_else(|| stuck(goes, "cannot be taken out without other lines"))?;
             if let Action::UpdateFile(UpdateFile { old_content, new_content, .. }) = &removal
                 && goes.path == kept.path

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::Engine;
-use memdir_check::{self as check, Checked, File, Finding, Look};
+use memdir_check::{self as check, Checked, File, Finding, Look, Side};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Failure, Line, Links, WrittenBy};
 use memdir_note::{Canvas, Excluded, Note, Seen, Web, excluded};
@@ -88,13 +88,13 @@ impl Engine {
         let (mut trusts, mut are_confirmed) = (Vec::new(), true);
         for side in &mut finding.sides {
             let read = || self.lines(&side.path).unwrap_or_default();
-            let (text, lines) = known.entry(side.path.clone()).or_insert_with(read);
+            let (_, lines) = known.entry(side.path.clone()).or_insert_with(read);
             let provenance = lines.get(side.line.saturating_sub(1)).map(|line| &line.provenance);
             side.by = provenance.and_then(|provenance| provenance.last_written.clone());
             are_confirmed &= provenance.is_some_and(|provenance| provenance.last_confirmed.is_some());
             // What the history does not know was written by another program.
             let trust = provenance.and_then(|provenance| provenance.trust).unwrap_or(WrittenBy::Outside);
-            trusts.push((trust, check::without_line(&side.path, text, side.line)));
+            trusts.push(trust);
         }
         let changes: Vec<_> = finding.sides.iter().map(|side| side.by.as_ref().map(|by| by.batch)).collect();
         let are_apart = matches!(changes.as_slice(), [Some(one), Some(other)] if one != other);
@@ -102,12 +102,17 @@ impl Engine {
             return false;
         }
         if !finding.may_be_list
-            && let Ok([(one, without_one), (other, without_other)]) = <[_; 2]>::try_from(trusts)
+            && let Ok([one, other]) = <[_; 2]>::try_from(trusts)
+            && let [told, beside] = finding.sides.as_slice()
         {
+            let text = |side: &Side| known.get(&side.path).map(|(text, _)| text.as_str()).unwrap_or_default();
+            let without = |side: &Side, kept: &Side| {
+                check::without_fact(&side.path, text(side), side.line, (text(kept), kept.line), None)
+            };
             match one.cmp(&other) {
                 _ if one.needs_confirmation() && other.needs_confirmation() => finding.action = None,
-                Ordering::Less => finding.action = without_one,
-                Ordering::Greater => finding.action = without_other,
+                Ordering::Less => finding.action = without(told, beside),
+                Ordering::Greater => finding.action = without(beside, told),
                 Ordering::Equal => {}
             }
         }

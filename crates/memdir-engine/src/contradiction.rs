@@ -4,7 +4,7 @@
 //! same keys. These come from the index as it stands; without one, the notes of the change are all there is. Nothing is
 //! refused for it, and whatever goes wrong here is no reason to say anything.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::index_pool::IndexTrouble;
 use super::{Engine, Item, Proposal};
@@ -14,7 +14,8 @@ use memdir_core::catalog;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{CONTRADICTION, Issue, WrittenBy};
 use memdir_index::{Index, IndexError, LooksOf};
-use memdir_note::{Note, fact};
+use memdir_note::Note;
+use memdir_note::fact::{self, Cell};
 use memdir_plan::{Effort, Step};
 
 /// A change that writes more facts is an import, which is checked as a whole.
@@ -61,7 +62,11 @@ impl Engine {
         // What may be a list is asked by `review`, and is no news.
         let told = found.iter().filter(|finding| !finding.may_be_list && finding.sides.iter().any(is_new));
         // An index may know an older text of the other note.
-        let told = told.filter(|finding| finding.sides.iter().all(|side| says(side, finding.target.as_deref())));
+        let is_said = |side: &Side, key: Option<&str>| {
+            written.notes.contains_key(&side.path)
+                || self.text_of(&side.path).is_some_and(|text| states(&text, side.line, key))
+        };
+        let told = told.filter(|finding| finding.sides.iter().all(|side| is_said(side, finding.target.as_deref())));
         // What has to be confirmed first replaces nothing.
         let by = WrittenBy::of_origin(&proposal.caller.author.origin);
         let is_sure = !by.needs_confirmation();
@@ -130,8 +135,8 @@ impl Written {
 
     /// Adds a note with a text that takes the place of another one.
     fn add(&mut self, path: &MemoryPath, before: &str, text: &str) {
-        let note = Note::parse(text);
-        let mut known: Vec<_> = Note::parse(before).facts().into_iter().map(|fact| (fact.key, fact.value)).collect();
+        let (note, before) = (Note::parse(text), Note::parse(before));
+        let mut known: Vec<_> = before.facts().into_iter().map(|fact| (fact.key, fact.value)).collect();
         let facts = note.facts();
         for said in &facts {
             // Each fact of before accounts for one of after.
@@ -143,6 +148,13 @@ impl Written {
             self.lines.insert((path.clone(), said.line));
             self.keys.insert(fact::key(&said.key));
             self.names.extend(said.heading.as_deref().map(bare));
+        }
+        let said = |cell: &Cell| [&cell.about, &cell.fact.key, &cell.fact.value].map(String::clone);
+        let known: HashSet<_> = before.cells().map(|cell| said(&cell)).collect();
+        for cell in note.cells().filter(|cell| !known.contains(&said(cell))).take(MOST_FACTS) {
+            self.lines.insert((path.clone(), cell.fact.line));
+            self.keys.insert(fact::key(&cell.fact.key));
+            self.names.insert(bare(&cell.about));
         }
         if !facts.is_empty() {
             self.names.insert(path.stem().to_owned());
@@ -160,12 +172,12 @@ fn bare(text: &str) -> String {
     name.strip_suffix(".md").unwrap_or(name).to_owned()
 }
 
-/// Whether a line states a fact of this key.
-fn says(side: &Side, key: Option<&str>) -> bool {
+/// Whether a line of a note states a fact of this key, of the note or of what a table names.
+fn states(text: &str, line: usize, key: Option<&str>) -> bool {
     let wanted = key.map(fact::key);
-    // A line of the front matter is none of a body.
-    let states = |text: &str| Note::parse(text).facts().iter().any(|fact| Some(fact::key(&fact.key)) == wanted);
-    states(&side.text) || states(&format!("---\n{}\n---\n", side.text))
+    let note = Note::parse(text);
+    let of_cells = note.cells().map(|cell| cell.fact);
+    note.facts().into_iter().chain(of_cells).any(|said| said.line == line && Some(fact::key(&said.key)) == wanted)
 }
 
 /// The last call that wrote to a note.

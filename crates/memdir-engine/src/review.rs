@@ -93,7 +93,14 @@ impl Engine {
     fn dispute(&self, finding: &Finding) -> Option<Question> {
         let [told, other] = <[Side; 2]>::try_from(finding.sides.clone()).ok()?;
         let text = self.text_of(&told.path)?;
-        let said = Note::parse(&text).facts().into_iter().find(|fact| fact.line == told.line)?;
+        let note = Note::parse(&text);
+        let said = note.facts().into_iter().find(|fact| fact.line == told.line);
+        // A row of a table may say something of another note, and nothing of its own.
+        let of_cell = || {
+            let mut cells = note.cells().map(|cell| cell.fact);
+            cells.find(|fact| fact.line == told.line && finding.target.as_deref() == Some(fact.key.as_str()))
+        };
+        let said = said.or_else(of_cell)?;
         Some(Question {
             kind: QuestionKind::Disputed,
             question: format!(

@@ -1,7 +1,7 @@
 //! [`Runs`]: the texts of items, paragraphs and rows, as the one pass over the Markdown meets them.
 //!
 //! A run is text that a reader sees as one: what an item of a list says before anything is nested in it, a paragraph, a
-//! row of a table with two columns. Headings, code and HTML are none.
+//! row of a table with two columns. Headings, code and HTML are none. Tables of all widths are kept beside them.
 
 use std::ops::Range;
 
@@ -14,6 +14,8 @@ pub(super) struct Runs {
     pub(super) items: Vec<Item>,
     pub(super) lists: Vec<List>,
     pub(super) rows: Vec<Row>,
+    /// The cells of all tables, row by row, that of the head first.
+    pub(super) tables: Vec<Vec<Cells>>,
     /// Where lines end inside of runs, and where the next ones start.
     breaks: Vec<(usize, usize)>,
 }
@@ -34,8 +36,8 @@ pub(super) enum Kind {
     Item(usize),
     /// A paragraph that is not the first text of an item.
     Paragraph {
-        /// Whether it stands in a quote or a footnote.
-        is_quoted: bool,
+        /// Where the innermost quote or footnote starts in which it stands.
+        quote: Option<usize>,
     },
     /// A row of a table with two columns, by its place among the rows.
     Row(usize),
@@ -60,6 +62,8 @@ pub(super) struct List {
     pub(super) is_ordered: bool,
     /// Whether it stands in no other list, in no quote and in no footnote.
     pub(super) is_top: bool,
+    /// Whether it stands in another list.
+    pub(super) is_nested: bool,
     pub(super) first_item: usize,
     pub(super) last_item: usize,
 }
@@ -75,6 +79,9 @@ pub(super) struct Row {
     pub(super) is_head: bool,
     pub(super) is_quoted: bool,
 }
+
+/// The cells of a row, each with the blanks around it.
+pub(super) type Cells = Vec<Range<usize>>;
 
 impl Runs {
     /// How many lines a run has.
@@ -102,13 +109,11 @@ impl Runs {
 pub(super) struct Tracker {
     pub(super) runs: Runs,
     open: Vec<Open>,
-    quotes: usize,
     /// Whether the next text starts or goes on with a run.
     state: State,
     /// Where the line ended that goes on with the next text.
     line_end: Option<usize>,
     table: Option<Table>,
-    tables: usize,
 }
 
 /// A container that is not yet at its end.
@@ -117,7 +122,8 @@ enum Open {
     List(usize),
     /// An item, and whether its first text is still to come.
     Item(usize, bool),
-    Quote,
+    /// A quote or a footnote, by its start.
+    Quote(usize),
 }
 
 #[derive(Debug, Default)]
@@ -178,15 +184,14 @@ impl Tracker {
             Tag::Item => self.item(range),
             Tag::BlockQuote(_) | Tag::FootnoteDefinition(_) => {
                 self.block(State::Between);
-                self.quotes += 1;
-                self.open.push(Open::Quote);
+                self.open.push(Open::Quote(range.start));
             }
             Tag::Heading { .. } | Tag::CodeBlock(_) | Tag::HtmlBlock | Tag::MetadataBlock(_) => {
                 self.block(State::Skipping);
             }
             Tag::Table(columns) => {
                 self.block(State::Skipping);
-                self.tables += 1;
+                self.runs.tables.push(Vec::new());
                 self.table = (columns.len() == 2).then_some(Table { head: None, row: None, cells: 0 });
             }
             Tag::TableHead | Tag::TableRow => self.row(range, matches!(tag, Tag::TableHead)),
@@ -205,14 +210,9 @@ impl Tracker {
     #[expect(clippy::wildcard_enum_match_arm, reason = "the rest of Markdown says nothing here")]
     fn end(&mut self, end: TagEnd) {
         match end {
-            TagEnd::Item | TagEnd::List(_) => {
+            TagEnd::Item | TagEnd::List(_) | TagEnd::BlockQuote(_) | TagEnd::FootnoteDefinition => {
                 self.close(State::Between);
                 self.open.pop();
-            }
-            TagEnd::BlockQuote(_) | TagEnd::FootnoteDefinition => {
-                self.close(State::Between);
-                self.open.pop();
-                self.quotes = self.quotes.saturating_sub(1);
             }
             TagEnd::Paragraph
             | TagEnd::Heading(_)
@@ -242,10 +242,11 @@ impl Tracker {
 
     fn list(&mut self, is_ordered: bool, start: usize) {
         let is_top = self.open.is_empty();
+        let is_nested = self.open.iter().any(|open| matches!(open, Open::List(_)));
         self.block(State::Between);
         let next = self.runs.items.len();
         self.open.push(Open::List(self.runs.lists.len()));
-        self.runs.lists.push(List { start, is_ordered, is_top, first_item: next, last_item: next });
+        self.runs.lists.push(List { start, is_ordered, is_top, is_nested, first_item: next, last_item: next });
     }
 
     fn item(&mut self, range: &Range<usize>) {
@@ -287,7 +288,15 @@ impl Tracker {
             return Kind::Item(*item);
         }
         self.more();
-        Kind::Paragraph { is_quoted: self.quotes > 0 }
+        Kind::Paragraph { quote: self.quote() }
+    }
+
+    /// Where the innermost quote starts that is open.
+    fn quote(&self) -> Option<usize> {
+        self.open.iter().rev().find_map(|open| match open {
+            Open::Quote(start) => Some(*start),
+            Open::List(_) | Open::Item(..) => None,
+        })
     }
 
     fn close(&mut self, state: State) {
@@ -319,7 +328,10 @@ impl Tracker {
     }
 
     fn row(&mut self, range: &Range<usize>, is_head: bool) {
-        let (number, is_quoted) = (self.tables, self.quotes > 0);
+        let (number, is_quoted) = (self.runs.tables.len(), self.quote().is_some());
+        if let Some(table) = self.runs.tables.last_mut() {
+            table.push(Cells::new());
+        }
         if let Some(table) = &mut self.table {
             let cells = [range.end..range.end, range.end..range.end];
             table.row = Some(Row { span: range.clone(), cells, table: number, is_head, is_quoted });
@@ -328,6 +340,9 @@ impl Tracker {
     }
 
     fn cell(&mut self, range: &Range<usize>) {
+        if let Some(row) = self.runs.tables.last_mut().and_then(|table| table.last_mut()) {
+            row.push(range.clone());
+        }
         if let Some(table) = &mut self.table {
             let cells = table.row.as_mut().map(|row| &mut row.cells);
             if let Some(cell) = cells.and_then(|cells| cells.get_mut(table.cells)) {

@@ -164,6 +164,101 @@ fn a_fact_alone_below_a_heading_is_about_the_note_unless_the_heading_may_name_so
     assert_eq!(added("eva.md", "# Eva\n- city: Bern\n\n## Flat\n\n- city: Genoa\n- rent: 900\n"), []);
 }
 
+/// Whatever Markdown a fact stands in, it is one of the note.
+#[test]
+fn a_fact_is_compared_in_every_structure() {
+    for (fact, line) in [
+        ("1. city: Genoa\n", 5),
+        ("2) pet: cat\n3) city: Genoa\n", 6),
+        ("> - city: Genoa\n", 5),
+        ("> **City**: Genoa\n", 5),
+        ("> [!info]\n> city: Genoa\n", 6),
+        ("> [!info] Eva\n> city: Genoa\n> pet: cat\n", 6),
+        ("> [!note]- News\n> She called me today.\n>\n> - **city**: Genoa\n", 8),
+        ("> [!tip] News\n> She moved to [city:: Genoa] today.\n", 6),
+        ("## Eva\n\n- pet: cat\n- city: Genoa\n", 8),
+        ("| Key | Value |\n|---|---|\n| pet | cat |\n| city | Genoa |\n", 8),
+        ("| Name | pet | City |\n|---|---|---|\n| Eva | cat | Genoa |\n| Tom | dog | Bern |\n", 7),
+        // A table without a head, and one whose head are keys that the notes have.
+        ("| phone | 900 |\n|---|---|\n| city | Genoa |\n", 7),
+        ("| city | Genoa |\n|---|---|\n| phone | 900 |\n", 5),
+        ("| City |\n|---|\n| Genoa |\n", 7),
+        ("| phone | boss | city |\n|---|---|---|\n| 900 | [[b1]] | Genoa |\n", 7),
+        ("| | Eva | Tom |\n|---|---|---|\n| city | Genoa | Bern |\n", 7),
+    ] {
+        let found = added("eva.md", &format!("# Eva\n\n- city: Bern\n\n{fact}"));
+        assert_eq!(found, [("eva.md".to_owned(), Some(line))], "{fact}");
+    }
+    for fact in [
+        "> city: Genoa\n",
+        "> [!quote] Tom\n> city: Genoa\n",
+        "> [!info] Sister\n> city: Genoa\n> pet: cat\n",
+        "> [!info] Vera\n> city: Genoa\n",
+        "- [ ] city: Genoa\n",
+        "| Name | city |\n|---|---|\n| Tom | Genoa |\n",
+        "| Day | city | phone |\n|---|---|---|\n| Monday | Genoa | 900 |\n",
+        "| city | count |\n|---|---|\n| Genoa | 3 |\n",
+        "| city | phone |\n|---|---|\n| Genoa | 900 |\n| Rome | 901 |\n",
+        "**Vera**\n\n| city | phone |\n|---|---|\n| Genoa | 900 |\n",
+        "| Year | city |\n|---|---|\n| Eva | Genoa |\n| Eva | Rome |\n",
+        // What a quote is about ends with it.
+        "> [!info] Vera\n> She called.\n\n- pet: cat\n",
+    ] {
+        assert_eq!(added("eva.md", &format!("# Eva\n\n- city: Bern\n\n{fact}")), [], "{fact}");
+    }
+    let behind = "# Eva\n\n- city: Bern\n\n> [!info] Vera\n> - city: Genoa\n\n- city: Genoa\n";
+    assert_eq!(added("eva.md", behind), [("eva.md".to_owned(), Some(8))]);
+}
+
+/// What is said of another note in a table, a callout or an item is compared with that note, and not with the one it stands in.
+#[test]
+fn a_row_a_callout_and_an_item_can_be_about_another_note() {
+    for (text, line) in [
+        ("| Name | city |\n|---|---|\n| Ada Kern | Genoa |\n", 7),
+        ("| Who | met | City |\n|---|---|---|\n| [[user\\|Ada]] | in May | Genoa |\n| Tom | in June | Bern |\n", 7),
+        ("| | [[user]] |\n|---|---|\n| city | Genoa |\n", 7),
+        ("> [!info] Ada Kern\n> city: Genoa\n", 6),
+        ("> [!info] [[user]]\n> - city: Genoa\n", 6),
+        ("> **Ada Kern**\n>\n> - city: Genoa\n", 7),
+        ("1. [[user]]\n   - city: Genoa\n", 6),
+        ("- [[user]] [city:: Genoa]\n", 5),
+        ("- Ada Kern (pet:: cat) (city:: Genoa)\n", 5),
+    ] {
+        // The note has a city of its own, which is another one.
+        let note = format!("# Minutes\n\n- city: Bern\n\n{text}");
+        assert_eq!(added("minutes.md", &note), [("minutes.md".to_owned(), Some(line))], "{text}");
+        assert_eq!(added("minutes.md", &note.replace("Genoa", "Rome")), [], "{text}");
+    }
+}
+
+#[test]
+fn a_column_that_means_something_else_and_a_log_contradict_nothing() {
+    let table = |rows: &str| added("minutes.md", &format!("# Minutes\n\n| Name | city |\n|---|---|\n{rows}"));
+    let told = |line: usize| ("minutes.md".to_owned(), Some(line));
+    let agreeing = "| Person 0 | City 0 |\n| Person 1 | City 1 |\n| Person 2 | City 2 |\n| Person 3 | City 3 |\n";
+    assert_eq!(table(&format!("{agreeing}| Person 4 | Genoa |\n| Ada Kern | Genoa |\n")), [told(9), told(10)]);
+    // Where most are others, it is where somebody was on that day.
+    assert_eq!(table("| Person 3 | City 3 |\n| Person 4 | Genoa |\n| Ada Kern | Genoa |\n"), []);
+    assert_eq!(table("| Ada Kern | Genoa |\n| Ada Kern | Bern |\n"), []);
+    let fields = |items: &str| added("minutes.md", &format!("# Minutes\n\n{items}"));
+    assert_eq!(fields("- Person 3 [city:: City 3]\n- Ada Kern [city:: Genoa]\n"), [told(4)]);
+    assert_eq!(fields("- Person 4 [city:: Genoa]\n- Ada Kern [city:: Genoa]\n"), []);
+}
+
+#[test]
+fn the_action_gives_a_cell_the_value_of_the_note_that_it_is_about() {
+    use memdir_core::action::{Action, UpdateFile};
+    let text = "# Minutes\n\n| Name | pet | city |\n|---|---|---|\n| Ada Kern | cat | Genoa |\n";
+    let notes = people(8, "# Ada Kern\n- city: Rome\n");
+    let notes = notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).chain([("minutes.md", text)]);
+    let found = found(&notes.collect::<Vec<_>>(), Kind::ConflictingFact);
+    let Some(Action::UpdateFile(UpdateFile { path, old_content, new_content, .. })) = &found[0].action else {
+        panic!("{found:?}")
+    };
+    assert_eq!((path.as_str(), text.matches(old_content.as_str()).count()), ("minutes.md", 1));
+    assert_eq!(text.replacen(old_content, new_content, 1), text.replace("Genoa", "Rome"));
+}
+
 #[test]
 fn a_key_that_names_a_note_is_about_that_note() {
     for key in ["Ada Kern's city", "Ada Kern\u{2019}s city", "city of Ada Kern", "Ada Kern city"] {

@@ -51,6 +51,9 @@ macro_rules! actions {
             }
         )*
 
+        /// The names of all actions, in the order of the rows.
+        pub const NAMES: &[&str] = &[$($name),*];
+
         /// All actions, in the order in which they are shown.
         pub const ROWS: &[Row] = &[$(
             Row {

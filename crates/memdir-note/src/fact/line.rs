@@ -157,6 +157,28 @@ pub(super) fn bracketed(text: &str, is_hidden: impl Fn(usize) -> bool) -> Vec<Br
     found
 }
 
+/// The callouts of Obsidian that hold what somebody else said.
+const QUOTES: [&str; 2] = ["quote", "cite"];
+
+/// Whether a quote that starts a text is a callout, `> [!info] title`: a box for the note's own words.
+pub(super) fn is_callout(quote: &str) -> bool {
+    let inner =
+        quote.trim_start_matches([' ', '\t']).strip_prefix('>').map(|inner| inner.trim_start_matches([' ', '\t']));
+    inner.and_then(callout).is_some_and(|(kind, _)| !QUOTES.iter().any(|quote| quote.eq_ignore_ascii_case(kind)))
+}
+
+/// The kind of the callout that a line in a quote begins, and its title, which may be empty.
+#[must_use]
+pub fn callout(line: &str) -> Option<(&str, &str)> {
+    let (kind, title) = line.strip_prefix("[!")?.split_once(']')?;
+    // What else a kind has is for the looks of the box: `[!info|wide]`.
+    let kind = kind.split('|').next().unwrap_or_default().trim();
+    let is_kind = !kind.is_empty() && !kind.contains(['\n', '\r', '[']);
+    // A box can be folded.
+    let title = title.strip_prefix(['+', '-']).unwrap_or(title);
+    is_kind.then(|| (kind, title.lines().next().unwrap_or_default().trim()))
+}
+
 /// A range without the blanks at both ends of its text; empty at its start where there is nothing else.
 pub(super) fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
     let inner = text.get(range.clone()).unwrap_or_default();

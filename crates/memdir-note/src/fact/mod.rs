@@ -4,11 +4,14 @@
 //!
 //! * the first text of an item of any list, a task too: `- key: value`, `1. **Key**: value`, `- [x] key:: value`;
 //! * a paragraph, if each of its lines is `Key: value` or it begins with a bold key; what follows a bold key up to the
-//!   next one is its value. A paragraph of a quote is none: it says what somebody else said. Nor are the lines of a
-//!   conversation, where three or more begin with the same key;
+//!   next one is its value. In a quote, and in a callout called `quote` or `cite`, the first key has to be bold; other
+//!   callouts, as `> [!info]`, are boxes for what the note says itself. The lines of a conversation are none, where three or more begin
+//!   with the same key;
 //! * a field of Dataview: a line `key:: value`, or `[key:: value]` and `(key:: value)` in a text;
 //! * a row of a table with two columns; its head only where it has no other rows;
 //! * a key of the front matter.
+//!
+//! What a table says of what its rows or columns name is no fact of the note, see [`Cell`].
 //!
 //! What Markdown says is code, and what stands in a comment, states nothing. Keys are compared without regard to case, and
 //! `_`, `-` and a blank are the same in them.
@@ -19,10 +22,13 @@ use super::Note;
 use super::front::{Quote, Value};
 
 mod add;
+mod cell;
 mod line;
 mod read;
 mod set;
 
+pub use cell::Cell;
+pub use line::callout;
 pub use set::{Edit, Unset};
 
 use read::{Source, Stated};
@@ -51,7 +57,7 @@ pub enum Place {
     Item {
         /// The number of the list in the note.
         list: usize,
-        /// Whether the list has neither numbers nor this item a box, and stands in no other list and no quote.
+        /// Whether the list stands in no other list, and this item has no box.
         is_plain: bool,
     },
     /// In a line of a paragraph.
@@ -127,8 +133,8 @@ impl Note<'_> {
     fn place_of_item(&self, item: usize) -> Place {
         let runs = &self.markup.runs;
         let Some(item) = runs.items.get(item) else { return Place::Line };
-        let is_bare = runs.lists.get(item.list).is_some_and(|list| list.is_top && !list.is_ordered);
-        Place::Item { list: item.list, is_plain: is_bare && item.task.is_none() }
+        let is_nested = runs.lists.get(item.list).is_some_and(|list| list.is_nested);
+        Place::Item { list: item.list, is_plain: !is_nested && item.task.is_none() }
     }
 
     /// What a fact of the body says to a reader.

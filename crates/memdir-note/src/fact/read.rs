@@ -113,28 +113,32 @@ impl Note<'_> {
             let line = line::keyed(self.slice(range.clone()))?;
             Some((line.key.start + range.start..line.key.end + range.start, range.start + line.end, line.form))
         };
-        let first = keyed(0);
         let is_item = matches!(run.kind, Kind::Item(_));
-        let is_quoted = matches!(run.kind, Kind::Paragraph { is_quoted: true });
+        let (is_quoted, top) = self.in_quote(run);
+        if top >= count {
+            return;
+        }
+        let first = keyed(top);
+        let is_own = !is_quoted || first.as_ref().is_some_and(|(.., form)| *form == Form::Bold);
         // Prose wraps: a line of it that happens to have a colon states nothing.
-        let is_whole = !is_item && first.is_some() && (1..count).all(|at| keyed(at).is_some());
+        let is_whole = !is_item && first.is_some() && (top + 1..count).all(|at| keyed(at).is_some());
         let goes_on = is_item || first.as_ref().is_some_and(|(.., form)| *form != Form::Plain);
         let may_start = has_fields || !is_item && first.is_some();
         if first.is_none() && !may_start {
             return;
         }
         let mut is_open = false;
-        for at in 0..count {
+        for at in top..count {
             let end = runs.line(run, at).end;
             let line = match at {
-                0 => first.clone(),
+                _ if at == top => first.clone(),
                 _ if may_start => keyed(at),
                 _ => None,
             };
             let starts = |form: Form| match form {
                 Form::Field => true,
-                Form::Bold => !is_quoted && (is_whole || if is_item { at == 0 } else { goes_on }),
-                Form::Plain => !is_quoted && (is_whole || is_item && at == 0),
+                Form::Bold => is_own && (is_whole || if is_item { at == 0 } else { goes_on }),
+                Form::Plain => is_own && (is_whole || is_item && at == 0),
             };
             match line.filter(|(_, _, form)| starts(*form)) {
                 Some((key, after, form)) => {
@@ -157,6 +161,15 @@ impl Note<'_> {
                 None => {}
             }
         }
+    }
+
+    /// Whether a run says what somebody else said, and how many of its lines are the title of a callout.
+    fn in_quote(&self, run: &Run) -> (bool, usize) {
+        let Kind::Paragraph { quote: Some(quote) } = run.kind else { return (false, 0) };
+        let first = self.line(self.line_at(quote));
+        let is_callout = line::is_callout(self.slice(quote..first.end));
+        let is_titled = is_callout && first.contains(&run.span.start);
+        (!is_callout, usize::from(is_titled))
     }
 
     /// How long the box at the start of an item is that is none of Markdown's own, such as `[-] `.

@@ -62,8 +62,25 @@ fn lines_of_paragraphs_state_facts_where_they_are_no_prose() {
     check("a: b\nC d: e  \nf: g\\\nh: i\n", &[("a", "b", 1), ("C d", "e", 2), ("f", "g", 3), ("h", "i", 4)]);
     check("Ada lives in Paris\ncity: no\n\nNote: this one\nis prose.\n", &[]);
     check("> Date: Monday\n> From: Tom\n", &[]);
+    check("> **city**: Oslo\n> in the north\n", &[("city", "Oslo in the north", 1)]);
+    check("> **city**: Oslo\n> job: nurse\n\n> a: b\n> **c**: d\n", &[("city", "Oslo", 1), ("job", "nurse", 2)]);
     check("**Sam**: Hi!\n\n**Eve**: Hello.\n\n**Sam**: Well?\n\n**Sam**: Bye.\n", &[("Eve", "Hello.", 3)]);
     check("# a: b\n\nc: d\n---\n\n[e]: f\n\n<div>\ng: h\n</div>\n\n    i: j\n", &[]);
+}
+
+#[test]
+fn what_stands_in_a_callout_the_note_says_itself() {
+    check("> [!info] Ana\n> city: Oslo\n> job: nurse\n", &[("city", "Oslo", 2), ("job", "nurse", 3)]);
+    check(
+        "> [!NOTE]\n> **city:** Oslo\n> by the sea\n>\n> job: nurse\n",
+        &[("city", "Oslo by the sea", 2), ("job", "nurse", 5)],
+    );
+    check("> [!info|wide]- Title: here\n> city:: Oslo\n\n> a: b\n", &[("city", "Oslo", 2)]);
+    check("> > [!tip]+\n> > - city: Oslo\n", &[("city", "Oslo", 2)]);
+    // Prose stays prose, and what is called a quote is one.
+    check("> [!info]\n> We met.\n> city: no\n\n> [!Quote] Tom\n> city: no\n\n> [!cite]\n> a: no\n", &[]);
+    check("[^1]: a: no\n\n> [!info] no: title\n\n> [!]\n> a: no\n\n> [! info\n> a: no\n", &[]);
+    check("> [!info]\n> > a: no\n", &[]);
 }
 
 #[test]
@@ -118,6 +135,10 @@ fn a_fact_is_replaced_where_it_stands_and_as_it_is_written() {
     check_set("> - a: b\n>   c\n> - d: e\n", "a", "f", "> - a: f\n> - d: e\n");
     check_set("- a: b [c:: d]\n", "a", "e", "- a: e [c:: d]\n");
     check_set("x [a:: b] y\n", "a", "c", "x [a:: c] y\n");
+    check_set("> [!info] T\r\n> a: b\r\n> c: d\r\n", "a", "e", "> [!info] T\r\n> a: e\r\n> c: d\r\n");
+    check_set("> [!info]\n> **a**: b\n> c\n", "a", "e", "> [!info]\n> **a**: e\n");
+    check_set("> **a**: b\n> c\n", "a", "e", "> **a**: e\n");
+    check_set("> [!info] T\n> a: b\n", "z", "3", "- z: 3\n\n> [!info] T\n> a: b\n");
     check_set("x\na:: b  \r\ny\n", "a", "c", "x\na:: c  \r\ny\n");
     check_set("**a:** b\nc\n\nd\n", "a", "e", "**a:** e\n\nd\n");
     check_set("|h|i|\n|-|-|\n|a|b|\n", "a", "c|d", "|h|i|\n|-|-|\n|a|c\\|d|\n");
@@ -263,8 +284,14 @@ fn any_block(number: usize) -> impl Strategy<Value = String> {
         format!("\n| a | b |\n|---|---|\n| key {number} | old{number}x0 old{number}x1   |\n| c | d |\n\n"),
         format!("\n> - key {number}: old{number}x0\n>   old{number}x1\n\n"),
         format!("- prose\n  1. key {number}: old{number}x0\n     old{number}x1\n  2. prose\n"),
+        format!("\n> **key {number}**: old{number}x0\n> old{number}x1\n\n"),
+        format!("\n> [!info] prose\n> key {number}: old{number}x0 old{number}x1\n\n"),
+        format!("\n> [!note]-\n> **key {number}:** old{number}x0  \n> old{number}x1\n\n"),
+        format!("\n> [!tip] prose\n> - key {number}: old{number}x0\n>   old{number}x1\n> - prose\n\n"),
+        format!("\n> [!tip]\n> prose (key {number}:: old{number}x0 old{number}x1) prose\n\n"),
+        format!("\n> [!tip]\n> | a | b |\n> |---|---|\n> | key {number} | old{number}x0 old{number}x1 |\n\n"),
     ];
-    prop_oneof![3 => any_item(number), 4 => prop::sample::select(others.to_vec())]
+    prop_oneof![3 => any_item(number), 6 => prop::sample::select(others.to_vec())]
 }
 
 fn any_note() -> impl Strategy<Value = String> {
@@ -313,15 +340,73 @@ proptest! {
     }
 }
 
+/// The cells of a note as `about key value line`.
+fn cells(text: &str) -> Vec<String> {
+    let note = Note::parse(text);
+    let said = note.cells().map(|cell| {
+        assert_eq!(note.text().get(cell.fact.span.clone()).unwrap().replace("\\|", "|"), cell.fact.value);
+        format!("{} {} {} {}", cell.about, cell.fact.key, cell.fact.value, cell.fact.line)
+    });
+    said.collect()
+}
+
+#[test]
+fn a_table_says_something_of_what_its_rows_and_columns_name() {
+    let table = "| Name | **city**: | job |\n|---|:-:|---|\n| [[ana\\|Ana]] | Os\\|lo | |\n| Ben | Rome\n";
+    assert_eq!(
+        cells(&format!("text\n\n{table}")),
+        ["[[ana\\|Ana]] city Os|lo 5", "Ben city Rome 6", "**city**: Ben Rome 6"]
+    );
+    assert_eq!(cells("| | Ana |\n|-|-|\n| city | Oslo |\n"), ["city Ana Oslo 3", "Ana city Oslo 3"]);
+    for text in [
+        "| a | b |\n|-|-|\n",
+        "| a |\n|-|\n| b |\n",
+        "%%\n| a | b |\n|-|-|\n| c | d |\n%%\n",
+        "```\n| a | b |\n|-|-|\n| c | d |\n```\n",
+    ] {
+        assert_eq!(cells(text), [""; 0], "{text}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Each cell of a table is read with the names of its row and its column, whatever its size, its margin and what stands around.
+    #[test]
+    fn every_cell_is_read_by_its_row_and_its_column(
+        (columns, rows) in (2..6usize, 1..6usize),
+        (before, margin, is_closed) in (0..4usize, prop::sample::select(&["", "> ", "  "][..]), any::<bool>()),
+    ) {
+        let close = if is_closed { " |" } else { "" };
+        let line = |name: &str, cell: &dyn Fn(usize) -> String| {
+            let cells: Vec<_> = (1..columns).map(cell).collect();
+            format!("{margin}| {name} | {}{close}\n", cells.join(" | "))
+        };
+        let mut text = "text\n\n".repeat(before) + &line("corner", &|column| format!("column {column}")) + &line("---", &|_| "---".to_owned());
+        let mut expected = Vec::new();
+        for row in 1..=rows {
+            text += &line(&format!("row {row}"), &|column| format!("cell {row} {column}"));
+            for column in 1..columns {
+                let end = format!("cell {row} {column} {}", 2 * before + 2 + row);
+                expected.push(format!("row {row} column {column} {end}"));
+                expected.push(format!("column {column} row {row} {end}"));
+            }
+        }
+        prop_assert_eq!(cells(&text), expected, "{}", text);
+    }
+}
+
 #[test]
 fn tables_and_lists_say_where_they_are() {
     let places = |text: &str| Note::parse(text).facts().iter().map(|fact| fact.place).collect::<Vec<_>>();
     assert_eq!(
-        places("- a: 1\n  - b: 2\n\nt\n\n- [ ] c: 3\n"),
+        places("- a: 1\n  - b: 2\n\nt\n\n- [ ] c: 3\n\n> 1. d: 4\n>    - e: 5\n"),
         [
             Place::Item { list: 0, is_plain: true },
             Place::Item { list: 1, is_plain: false },
-            Place::Item { list: 2, is_plain: false }
+            Place::Item { list: 2, is_plain: false },
+            Place::Item { list: 3, is_plain: true },
+            Place::Item { list: 4, is_plain: false }
         ]
     );
 }
