@@ -132,3 +132,40 @@ fn both_sides_of_a_finding_say_who_wrote_them() {
     assert_eq!(side(0), (json!("user.md"), json!(11), json!("model")));
     assert_eq!(side(1), (json!("user.md"), json!(3), json!("outside")));
 }
+
+/// A row of a wide table in the note itself stays a row, whatever is answered, and the lines below it stay theirs.
+#[test]
+fn a_row_of_the_note_itself_is_settled_by_its_cell() {
+    let people = (0..6).map(|at| {
+        (
+            format!("p{at}.md"),
+            format!("# Person {at}\n\n- phone: 90{at}\n- boss: [[p1]]\n- city: City {at}\n- pet: dog\n"),
+        )
+    });
+    let table = "# Eva\n\n| phone | boss | city |\n|---|---|---|\n| 911 | [[p1]] | Genoa |\n";
+    let notes = |eva: &str| -> Vec<(String, String)> {
+        people.clone().chain([("eva.md".to_owned(), eva.to_owned())]).collect()
+    };
+    let env_of = |notes: &[(String, String)]| {
+        Env::with(&notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect::<Vec<_>>())
+    };
+    let both = format!("{table}\n- pet: cat\n- city: Bern\n");
+    for (answer, after) in [
+        ("= Oslo", both.replace("Genoa", "Oslo").replace("Bern", "Oslo")),
+        ("1", both.replace("- city: Bern\n", "")),
+        ("2", both.replace("Genoa", "Bern")),
+    ] {
+        let env = env_of(&notes(&both));
+        crate::review::answer_all(&env, &[answer]);
+        assert_eq!(env.read("eva.md"), after, "{answer}");
+    }
+    // What was just written is not what goes.
+    let env = env_of(&notes(&format!("{table}\n- pet: cat\n")));
+    env.ask(&["search", "eva"]).exits(0);
+    let told = issues(&env.exec(&json!([{"action": "set_fact", "path": "eva.md", "key": "city", "value": "Bern"}])));
+    let [(_, message)] = told.as_slice() else { panic!("{told:?}") };
+    let written = env.read("eva.md");
+    assert!(written.contains("- city: Bern\n"), "{written}");
+    assert_eq!(env.act(&action(message))["ok"], json!(true));
+    assert_eq!(env.read("eva.md"), written.replace("Genoa", "Bern"));
+}

@@ -48,11 +48,22 @@ pub(super) fn without_line(source: &MemoryPath, text: &str, line: usize) -> Opti
     edit(source, text, &(start..end), start..end, "")
 }
 
-/// The action that gives the one fact of a line, which is counted from 1, another value; `None` where it has no single one, or
-/// the new one cannot be written there.
-pub(super) fn with_value(source: &MemoryPath, text: &str, line: usize, value: &str) -> Option<Action> {
-    let change = Note::parse(text).set_fact_on(line, value).ok()?;
-    edit(source, text, &lines_around(text, &change.range)?, change.range, &change.text)
+/// The action, as `exec` accepts it, that gives the fact of a line another value, whatever other lines have its key. Of a row of a table that
+/// says more, it is the cell with the key of the fact that stands on line `other`. Lines are counted from 1. `None` where there is no
+/// single one, or the new value cannot be written there.
+#[must_use]
+pub fn with_value(
+    source: &MemoryPath,
+    text: &str,
+    line: usize,
+    other: Option<(&str, usize)>,
+    value: &str,
+) -> Option<Action> {
+    let fact = || {
+        let change = Note::parse(text).set_fact_on(line, value).ok()?;
+        edit(source, text, &lines_around(text, &change.range)?, change.range, &change.text)
+    };
+    fact().or_else(|| with_cell_of(source, text, line, other?, Some(value)))
 }
 
 /// The lines in which a place stands, without the end of the last.
@@ -62,19 +73,29 @@ fn lines_around(text: &str, place: &Range<usize>) -> Option<Range<usize>> {
     Some(start..place.end + rest.find(['\r', '\n']).unwrap_or(rest.len()))
 }
 
-/// The action after which a line, which is counted from 1, no longer says what the fact of another line says otherwise: it goes,
-/// or, where it is a row of a table that says more, its cell says `value`, or what that fact says; `None` where neither can be.
-pub(super) fn without_fact(
+/// The action, as `exec` accepts it, that resolves a contradiction: it takes the line out, or, where that is a row of a table that says
+/// more, sets its cell to `value` or to what the fact on line `other` says. Lines are counted from 1. `None` where neither can be.
+#[must_use]
+pub fn without_fact(
+    source: &MemoryPath,
+    text: &str,
+    line: usize,
+    other: (&str, usize),
+    value: Option<&str>,
+) -> Option<Action> {
+    without_line(source, text, line).or_else(|| with_cell_of(source, text, line, other, value))
+}
+
+/// The action that gives the cell of a row that has the key of another line's fact the given value, or the value of that fact.
+fn with_cell_of(
     source: &MemoryPath,
     text: &str,
     line: usize,
     (other_text, other_line): (&str, usize),
     value: Option<&str>,
 ) -> Option<Action> {
-    without_line(source, text, line).or_else(|| {
-        let facts = Note::parse(other_text).facts().into_iter().filter(|fact| fact.line == other_line);
-        facts.into_iter().find_map(|fact| with_cell(source, text, line, &fact.key, value.unwrap_or(&fact.value)))
-    })
+    let facts = Note::parse(other_text).facts().into_iter().filter(|fact| fact.line == other_line);
+    facts.into_iter().find_map(|fact| with_cell(source, text, line, &fact.key, value.unwrap_or(&fact.value)))
 }
 
 /// The action that gives the one cell that says something by a key, on a line of a table, another value.

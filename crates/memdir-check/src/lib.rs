@@ -28,6 +28,7 @@ mod tidy;
 mod usage;
 mod value;
 
+pub use edit::{with_value, without_fact};
 pub use tidy::{TidyStep, tidy};
 
 /// What kind of thing is wrong.
@@ -255,34 +256,6 @@ pub fn contradictions<'a>(
     read: &mut dyn FnMut(&MemoryPath) -> Option<String>,
 ) -> Vec<Finding> {
     contradiction::conflicts(notes, past_status, read)
-}
-
-/// The action that takes a line out of a note, as `exec` accepts it; `None` where more than one fact would go, or part of it
-/// would stay.
-#[must_use]
-pub fn without_line(path: &MemoryPath, text: &str, line: usize) -> Option<Action> {
-    edit::without_line(path, text, line)
-}
-
-/// The action after which a line of a note, as `exec` accepts it, no longer says what the fact of `other`, a text and its line,
-/// says otherwise: the line goes, or, where it is a row of a table that says more, its cell says `value`, or what that fact
-/// says. `None` where neither can be.
-#[must_use]
-pub fn without_fact(
-    path: &MemoryPath,
-    text: &str,
-    line: usize,
-    other: (&str, usize),
-    value: Option<&str>,
-) -> Option<Action> {
-    edit::without_fact(path, text, line, other, value)
-}
-
-/// The action that gives the fact on a line of a note another value, as `exec` accepts it, whatever other lines have its key;
-/// `None` where it has no single value, or the new one cannot be written there.
-#[must_use]
-pub fn with_value(path: &MemoryPath, text: &str, line: usize, value: &str) -> Option<Action> {
-    edit::with_value(path, text, line, value)
 }
 
 /// A finding of which nothing is said yet.

@@ -52,6 +52,9 @@ impl<'n> Sheet<'n> {
             facts.retain(|fact| fact.line != said.line);
             facts.push(said);
         }
+        if !self.look.facts.named.is_empty() {
+            self.keys.values_mut().for_each(|facts| facts.sort_by_key(|fact| fact.line));
+        }
     }
 
     /// Adds what the tables of the note say of it, where `is_known` says of all keys of a table, each with the facts that the

@@ -158,8 +158,13 @@ struct Changed<W> {
 pub(super) fn undo(global: &Global, batch: Option<u64>, dry_run: bool) -> Result<u8, Stop> {
     let opened = open::open(global)?;
     let change = opened.engine.propose_undo(batch).map_err(|mut error| {
-        // Who is in the way; that nobody can tell is no other failure.
-        let made = error.failure.details.batch.map(|batch| made(&opened.engine, batch).unwrap_or_default());
+        // For a person, who is in the way; that nobody can tell is no other failure.
+        let made = error
+            .failure
+            .details
+            .batch
+            .filter(|_| !global.json)
+            .map(|batch| made(&opened.engine, batch).unwrap_or_default());
         error.failure.message.push_str(&made.unwrap_or_default());
         error
     })?;

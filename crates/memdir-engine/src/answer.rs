@@ -84,20 +84,23 @@ impl Engine {
     ) -> Result<Vec<Action>, Failure> {
         let mut actions = Vec::new();
         let (mut text, mut number) = (self.text_of(kept.path).unwrap_or_default(), kept.number);
-        if let Some(goes) = goes {
-            let whole = self.text_of(goes.path).unwrap_or_default();
-            let removal = check::without_fact(goes.path, &whole, goes.number, (&text, number), value);
+        let other = goes.map(|goes| (self.text_of(goes.path).unwrap_or_default(), goes.number));
+        let other = other.as_ref().map(|(whole, number)| (whole.as_str(), *number));
+        if let Some((goes, (whole, _))) = goes.zip(other) {
+            let removal = check::without_fact(goes.path, whole, goes.number, (&text, number), value);
             let removal = removal.ok_or_else(|| stuck(goes, "cannot be taken out without other lines"))?;
             if let Action::UpdateFile(UpdateFile { old_content, new_content, .. }) = &removal
                 && goes.path == kept.path
             {
+                let lines = text.lines().count();
                 text = text.replacen(old_content.as_str(), new_content, 1);
-                number -= usize::from(goes.number < number);
+                // A row may have stayed, with another value in a cell.
+                number -= usize::from(goes.number < number && text.lines().count() < lines);
             }
             actions.push(removal);
         }
         if let Some(value) = value {
-            let change = check::with_value(kept.path, &text, number, value);
+            let change = check::with_value(kept.path, &text, number, other, value);
             actions.push(change.ok_or_else(|| stuck(kept, "cannot be given this value by itself"))?);
         }
         Ok(actions)

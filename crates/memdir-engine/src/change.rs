@@ -10,7 +10,7 @@ use memdir_vault::{AuditEntry, Batch, Committed, LogQuery, Payload, VaultError};
 
 /// The action of an entry that says that a batch was undone.
 pub(super) const UNDO: &str = "undo";
-/// Among so many of the newest changes of a note the one is looked for that is in the way of an undo.
+/// How many of the newest changes of a note are searched for the one that blocks an undo.
 const MOST_LATER: usize = 100;
 
 /// A change that would give back an earlier state; nothing is done yet.
@@ -196,6 +196,8 @@ impl Engine {
     /// What is in the way of undoing a batch at this note: the change after which it could not be undone any more. Nothing is said where
     /// the history does not tell, which is no reason for another failure.
     fn blocking(&self, batch: u64, steps: &[Step], path: &MemoryPath) -> Option<Blocking> {
+        // A note that is not there may have moved with its folder, which is no change of its own.
+        self.vault.stamp(path).ok().flatten()?;
         let page = LogQuery { path: Some(path.clone()), limit: MOST_LATER, ..LogQuery::default() };
         let mut first = None;
         for later in self.vault.log(&page).ok()?.entries.iter().filter_map(|entry| entry.batch) {

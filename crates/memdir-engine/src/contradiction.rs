@@ -20,6 +20,8 @@ use memdir_plan::{Effort, Step};
 
 /// A change that writes more facts is an import, which is checked as a whole.
 const MOST_FACTS: usize = 50;
+/// So many cells of tables are looked at in a note, as `check` does.
+const MOST_CELLS: usize = 500;
 /// So many notes are looked at for each key, and for each name.
 const MOST_FOR_KEY: usize = 40;
 const MOST_FOR_NAME: usize = 10;
@@ -74,12 +76,14 @@ impl Engine {
             let new = finding.sides.iter().find(|side| is_new(side));
             let old = finding.sides.iter().find(|side| !is_new(side));
             let goes = if is_sure { old } else { old.and(new) };
-            let action = goes.and_then(|goes| {
-                let text =
-                    written.notes.get(&goes.path).map(|(text, _)| text.clone()).or_else(|| self.text_of(&goes.path));
-                check::without_line(&goes.path, &text?, goes.line)
-            });
-            let action = action.or_else(|| finding.action.clone().filter(|_| is_sure));
+            let text = |path| written.notes.get(path).map(|(text, _)| text.clone()).or_else(|| self.text_of(path));
+            let action = match goes.zip(finding.sides.iter().find(|side| Some(*side) != goes)) {
+                Some((goes, stays)) => text(&goes.path).zip(text(&stays.path)).and_then(|(whole, other)| {
+                    check::without_fact(&goes.path, &whole, goes.line, (&other, stays.line), None)
+                }),
+                // Both are new.
+                None => finding.action.clone().filter(|_| is_sure),
+            };
             Issue {
                 code: CONTRADICTION,
                 index: new.and_then(|side| call_on(proposal, &side.path)),
@@ -150,8 +154,9 @@ impl Written {
             self.names.extend(said.heading.as_deref().map(bare));
         }
         let said = |cell: &Cell| [&cell.about, &cell.fact.key, &cell.fact.value].map(String::clone);
-        let known: HashSet<_> = before.cells().map(|cell| said(&cell)).collect();
-        for cell in note.cells().filter(|cell| !known.contains(&said(cell))).take(MOST_FACTS) {
+        let known: HashSet<_> = before.cells().take(MOST_CELLS).map(|cell| said(&cell)).collect();
+        let cells = note.cells().take(MOST_CELLS).filter(|cell| !known.contains(&said(cell)));
+        for cell in cells.take(MOST_FACTS) {
             self.lines.insert((path.clone(), cell.fact.line));
             self.keys.insert(fact::key(&cell.fact.key));
             self.names.insert(bare(&cell.about));
