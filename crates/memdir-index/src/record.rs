@@ -127,7 +127,7 @@ fn indexed_words(path: &MemoryPath, text: &str, card: &Card, headings: &[String]
             Column::Body => add(text),
         }
     }
-    // All tokens stand in one text: a note has hundreds of them, and and as many allocations would take time.
+    // All tokens stand in one text: a note has hundreds of them, and as many allocations would take time.
     let (mut tokens, mut places) = (String::new(), Vec::with_capacity(counted.len()));
     for (word, often) in counted {
         card.languages.stems(&word, &mut |stem| {
