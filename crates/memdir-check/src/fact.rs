@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use memdir_note::fact::{self, Cell, Form, Place};
+use memdir_note::fact::{self, Callout, Cell, Form, Place};
 use memdir_note::{Fact, Note, PartialDate, Period, folded};
 
 /// No more facts of one note are compared.
@@ -100,7 +100,13 @@ impl Facts {
         let facts = note.facts();
         let mut facts = facts.iter().filter(|fact| !is_label(fact)).take(MOST_FACTS).peekable();
         let cells: Vec<Cell> = note.cells().take(MOST_FACTS).collect();
-        let mut records = note.records().take(MOST_FACTS).peekable();
+        let mut left = MOST_FACTS;
+        let fits = move |record: &Vec<Fact>| {
+            let after = left.checked_sub(record.len());
+            left = after.unwrap_or(left);
+            after.is_some()
+        };
+        let mut records = note.records().filter(fits).peekable();
         if facts.peek().is_none() && cells.is_empty() && records.peek().is_none() {
             return Self::default();
         }
@@ -262,10 +268,10 @@ impl Reading {
         }
     }
 
-    /// Goes on to a line: what it says without the marks of a quote; nothing where it is the title of a callout, which is
-    /// a label of what stands in it. Behind a quote the section around it goes on.
+    /// Moves to the next line and returns its text without quote marks, or `""` for a callout's title, which is a label of
+    /// what stands in the callout. Behind a quote the section around it goes on.
     fn in_quote<'l>(&mut self, line: &'l str) -> &'l str {
-        let Some(inner) = unquoted(line) else {
+        let Some(behind) = quoted(line) else {
             if let Some((section, has_text)) = self.around.take() {
                 (self.section, self.has_text) = (section, has_text);
                 self.end_list();
@@ -276,14 +282,15 @@ impl Reading {
             self.around = Some((self.section, self.has_text));
             self.end_list();
         }
-        let Some((_, title)) = fact::callout(inner) else { return inner };
-        let title = name(title);
+        let Some(callout) = Callout::parse(behind) else { return behind.strip_prefix(' ').unwrap_or(behind) };
+        let title = name(behind.get(callout.mark.end..).unwrap_or_default());
         self.has_text |= !title.is_empty();
-        self.label = Some(title).filter(|title| is_short_name(title));
+        // The title of a quote says who spoke, and not what that is about.
+        self.label = Some(title).filter(|title| !callout.is_quote() && is_short_name(title));
         ""
     }
 
-    /// What comes is in another list than what was, and below no label.
+    /// Starts a new list without a label.
     fn end_list(&mut self) {
         (self.label, self.parent) = (None, None);
         self.list += 1;
@@ -398,15 +405,13 @@ fn is_short_name(text: &str) -> bool {
     !text.is_empty() && text.split(' ').count() <= MOST_LABEL_WORDS
 }
 
-/// What a line of a quote says, without its marks.
-fn unquoted(line: &str) -> Option<&str> {
-    let mut inner = None;
-    let mut rest = line;
-    while let Some(quoted) = rest.trim_start_matches(' ').strip_prefix('>') {
-        rest = quoted.strip_prefix(' ').unwrap_or(quoted);
-        inner = Some(rest);
+/// What stands behind the last `>` with which a line begins.
+fn quoted(line: &str) -> Option<&str> {
+    let mut behind = None;
+    while let Some(inner) = behind.unwrap_or(line).trim_start_matches(' ').strip_prefix('>') {
+        behind = Some(inner);
     }
-    inner
+    behind
 }
 
 /// What a line says of the list below it, as keys are compared; `None` for a sentence.

@@ -242,7 +242,8 @@ impl Tracker {
 
     fn list(&mut self, is_ordered: bool, start: usize) {
         let is_top = self.open.is_empty();
-        let is_nested = self.open.iter().any(|open| matches!(open, Open::List(_)));
+        // From the innermost one on: there can be as many quotes around all lists as there are lists.
+        let is_nested = self.open.iter().rev().any(|open| matches!(open, Open::List(_)));
         self.block(State::Between);
         let next = self.runs.items.len();
         self.open.push(Open::List(self.runs.lists.len()));

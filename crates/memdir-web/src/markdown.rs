@@ -12,6 +12,7 @@ use maud::{Markup, PreEscaped, html};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{LinkEntry, LinkKind};
 use memdir_note::Note;
+use memdir_note::fact::Callout;
 use memdir_note::link::Link;
 use percent_encoding::percent_decode_str;
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd};
@@ -255,7 +256,7 @@ impl<'n> Writer<'n> {
             },
             Event::End(TagEnd::Link | TagEnd::Image) => own(self.open.pop().unwrap_or_default()),
             Event::Start(Tag::BlockQuote(_)) => {
-                self.callout = Callout::at(range, text);
+                self.callout = callout_at(range, text);
                 match self.callout {
                     Some(_) => own(r#"<blockquote class="callout">"#),
                     None => event,
@@ -425,27 +426,11 @@ struct Picture {
     depth: usize,
 }
 
-/// What makes a quote a callout, as Obsidian has them.
-struct Callout<'n> {
-    kind: &'n str,
-    /// Where `[!kind]` stands, with the `+` or `-` behind it that folds the callout in Obsidian.
-    mark: Range<usize>,
-}
-
-impl<'n> Callout<'n> {
-    /// The mark with which a quote begins, if it does.
-    fn at(quote: Range<usize>, text: &'n str) -> Option<Self> {
-        let at = quote.start;
-        let line = text.get(quote)?.lines().next()?;
-        let behind = line.strip_prefix('>')?;
-        let marked = behind.trim_start_matches(' ');
-        let (kind, rest) = marked.strip_prefix("[!")?.split_once(']')?;
-        // What is indented more is code, and what has a colon says where a link leads.
-        let is_text = behind.len() - marked.len() <= 4 && !rest.starts_with([':', '(', '[']);
-        let start = at + line.len() - marked.len();
-        let end = at + line.len() - rest.len() + usize::from(rest.starts_with(['+', '-']));
-        (is_text && !kind.trim().is_empty()).then_some(Self { kind, mark: start..end })
-    }
+/// The callout with which a quote begins, if it does, with its mark in bytes of the note.
+fn callout_at(quote: Range<usize>, text: &str) -> Option<Callout<'_>> {
+    let start = quote.start + 1;
+    let Callout { kind, mark } = Callout::parse(text.get(quote)?.strip_prefix('>')?)?;
+    Some(Callout { kind, mark: mark.start + start..mark.end + start })
 }
 
 /// What a link to the web says of itself: it tells that page nothing of ours.

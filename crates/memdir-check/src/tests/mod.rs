@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 mod contradictions;
+mod fact;
 mod tidy;
 
 use super::{Checked, File, Finding, Kind, Look, Seen, check};

@@ -5,6 +5,9 @@ use std::ops::Range;
 use super::{Fact, Place, line};
 use crate::Note;
 
+/// A longer text in a cell names nothing.
+const MOST_NAME_BYTES: usize = 200;
+
 /// What a cell of a table says of the thing that its row or its column names: below `| name | city |`, the row `| Ana | Oslo |`
 /// says of Ana that her city is Oslo.
 ///
@@ -24,24 +27,35 @@ impl Note<'_> {
     pub fn cells(&self) -> impl Iterator<Item = Cell> {
         let tables = self.markup.runs.tables.iter().enumerate();
         let tables = tables.filter_map(|(number, table)| table.split_first().map(|(head, rows)| (number, head, rows)));
-        tables.flat_map(move |(number, head, rows)| rows.iter().flat_map(move |row| self.cells_of(number, head, row)))
+        tables.flat_map(move |(number, head, rows)| {
+            // The head is read with each row, so what is too long in it is left out once.
+            let head: Vec<_> = head.iter().map(|cell| self.name_in(cell)).collect();
+            rows.iter().flat_map(move |row| self.cells_of(number, &head, row))
+        })
     }
 
-    fn cells_of(&self, table: usize, head: &[Range<usize>], row: &[Range<usize>]) -> Vec<Cell> {
+    fn cells_of(&self, table: usize, head: &[Option<Range<usize>>], row: &[Range<usize>]) -> Vec<Cell> {
         let mut found = Vec::new();
-        let Some(first) = row.first().filter(|first| !self.is_opaque(first.start)) else { return found };
+        let first = row.first().filter(|first| !self.is_opaque(first.start));
+        let Some(first) = first.and_then(|first| self.name_in(first)) else { return found };
         for (column, cell) in head.iter().zip(row).skip(1) {
-            found.extend(self.cell(table, first, column, cell));
-            found.extend(self.cell(table, column, first, cell));
+            let Some(column) = column else { continue };
+            found.extend(self.cell(table, &first, column, cell));
+            found.extend(self.cell(table, column, &first, cell));
         }
         found
     }
 
+    /// The text of a cell that can be a name or a key, without the blanks around it.
+    fn name_in(&self, cell: &Range<usize>) -> Option<Range<usize>> {
+        let name = line::trimmed(self.text, cell.clone());
+        (1..=MOST_NAME_BYTES).contains(&name.len()).then_some(name)
+    }
+
     /// What a cell says of what one range names, by the key in another.
     fn cell(&self, table: usize, about: &Range<usize>, key: &Range<usize>, cell: &Range<usize>) -> Option<Cell> {
-        let fact = self.fact_in(key, cell)?;
-        let about = self.slice(about.clone()).trim().to_owned();
-        (!about.is_empty() && !fact.value.is_empty()).then_some(Cell { about, table, fact })
+        let fact = self.fact_in(key, cell).filter(|fact| !fact.value.is_empty())?;
+        Some(Cell { about: self.slice(about.clone()).to_owned(), table, fact })
     }
 
     /// What a cell says by the key in another one.

@@ -160,23 +160,54 @@ pub(super) fn bracketed(text: &str, is_hidden: impl Fn(usize) -> bool) -> Vec<Br
 /// The callouts of Obsidian that hold what somebody else said.
 const QUOTES: [&str; 2] = ["quote", "cite"];
 
-/// Whether a quote that starts a text is a callout, `> [!info] title`: a box for the note's own words.
-pub(super) fn is_callout(quote: &str) -> bool {
-    let inner =
-        quote.trim_start_matches([' ', '\t']).strip_prefix('>').map(|inner| inner.trim_start_matches([' ', '\t']));
-    inner.and_then(callout).is_some_and(|(kind, _)| !QUOTES.iter().any(|quote| quote.eq_ignore_ascii_case(kind)))
+/// The `]` of a callout stands in so many bytes behind its `[!`.
+const MOST_MARK_BYTES: usize = 100;
+
+/// What makes a quote a callout of Obsidian: `> [!kind] title`, a box for the note's own words.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Callout<'t> {
+    /// What stands in the brackets, without the `|wide` that is for the looks of the box.
+    pub kind: &'t str,
+    /// Where the brackets stand, with the `+` or `-` behind them that folds the box. The rest of the line is the title.
+    pub mark: Range<usize>,
 }
 
-/// The kind of the callout that a line in a quote begins, and its title, which may be empty.
-#[must_use]
-pub fn callout(line: &str) -> Option<(&str, &str)> {
-    let (kind, title) = line.strip_prefix("[!")?.split_once(']')?;
-    // What else a kind has is for the looks of the box: `[!info|wide]`.
-    let kind = kind.split('|').next().unwrap_or_default().trim();
-    let is_kind = !kind.is_empty() && !kind.contains(['\n', '\r', '[']);
-    // A box can be folded.
-    let title = title.strip_prefix(['+', '-']).unwrap_or(title);
-    is_kind.then(|| (kind, title.lines().next().unwrap_or_default().trim()))
+impl<'t> Callout<'t> {
+    /// Reads the callout with which a quote begins, from the text behind its `>`; the work does not grow with that text.
+    #[must_use]
+    pub fn parse(text: &'t str) -> Option<Self> {
+        let start = indent(text)?;
+        let inner = text.get(start..)?.strip_prefix("[!")?;
+        let end = inner.bytes().take(MOST_MARK_BYTES).position(|byte| byte == b']')?;
+        let (label, rest) = (inner.get(..end)?, inner.get(end + 1..)?);
+        let kind = label.split('|').next().unwrap_or_default().trim();
+        // With these behind the bracket it is a link, or says where one leads.
+        let is_mark = !label.contains(['[', '\n', '\r']) && !rest.starts_with([':', '(', '[']);
+        let end = text.len() - rest.len() + usize::from(rest.starts_with(['+', '-']));
+        (is_mark && !kind.is_empty()).then_some(Self { kind, mark: start..end })
+    }
+
+    /// Whether it holds what somebody else said; its title is then who that is.
+    #[must_use]
+    pub fn is_quote(&self) -> bool {
+        QUOTES.iter().any(|quote| quote.eq_ignore_ascii_case(self.kind))
+    }
+}
+
+/// How many blanks there are behind a `>`, of which the first one belongs to it; `None` where they make the rest code.
+fn indent(text: &str) -> Option<usize> {
+    let mut column = 1;
+    for (at, byte) in text.bytes().enumerate() {
+        column = match byte {
+            b' ' => column + 1,
+            b'\t' => column / 4 * 4 + 4,
+            _ => return Some(at),
+        };
+        if column > 5 {
+            return None;
+        }
+    }
+    None
 }
 
 /// A range without the blanks at both ends of its text; empty at its start where there is nothing else.

@@ -28,7 +28,7 @@ mod read;
 mod set;
 
 pub use cell::Cell;
-pub use line::callout;
+pub use line::Callout;
 pub use set::{Edit, Unset};
 
 use read::{Source, Stated};

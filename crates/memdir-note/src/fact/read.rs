@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::key as folded;
-use super::line::{self, Bracketed, Form};
+use super::line::{self, Bracketed, Callout, Form};
 use crate::Note;
 use crate::front::Value;
 use crate::run::{Kind, Row, Run};
@@ -166,9 +166,9 @@ impl Note<'_> {
     /// Whether a run says what somebody else said, and how many of its lines are the title of a callout.
     fn in_quote(&self, run: &Run) -> (bool, usize) {
         let Kind::Paragraph { quote: Some(quote) } = run.kind else { return (false, 0) };
-        let first = self.line(self.line_at(quote));
-        let is_callout = line::is_callout(self.slice(quote..first.end));
-        let is_titled = is_callout && first.contains(&run.span.start);
+        let callout = self.slice(quote..self.text.len()).strip_prefix('>').and_then(Callout::parse);
+        let is_callout = callout.is_some_and(|callout| !callout.is_quote());
+        let is_titled = is_callout && self.line(self.line_at(quote)).contains(&run.span.start);
         (!is_callout, usize::from(is_titled))
     }
 

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use super::super::Note;
-use super::{Place, Unset, key};
+use super::{Callout, Place, Unset, key};
 
 #[track_caller]
 fn check(text: &str, expected: &[(&str, &str, usize)]) {
@@ -81,6 +81,52 @@ fn what_stands_in_a_callout_the_note_says_itself() {
     check("> [!info]\n> We met.\n> city: no\n\n> [!Quote] Tom\n> city: no\n\n> [!cite]\n> a: no\n", &[]);
     check("[^1]: a: no\n\n> [!info] no: title\n\n> [!]\n> a: no\n\n> [! info\n> a: no\n", &[]);
     check("> [!info]\n> > a: no\n", &[]);
+    check(
+        "   > [!a]\n> b: c\n\n- >  [!d]\n  > e: f\n\n>\t[!g]\n> h: i\n",
+        &[("b", "c", 2), ("e", "f", 5), ("h", "i", 8)],
+    );
+    check("> [!a](b)\n> c: no\n\n> [!a[b]\n> c: no\n\n>     [!code]\n> a: no\n", &[]);
+}
+
+#[test]
+fn a_callout_has_a_kind_and_a_mark_and_the_rest_is_its_title() {
+    for (text, kind, mark, title) in [
+        ("[!info]", "info", "[!info]", ""),
+        (" [!Big Box] a]", "Big Box", "[!Big Box]", " a]"),
+        ("    [!info|wide red]- a", "info", "[!info|wide red]-", " a"),
+        ("[! x ]+-\nb", "x", "[! x ]+", "-\nb"),
+        ("\t[!\u{e9}]\u{e9}", "\u{e9}", "[!\u{e9}]", "\u{e9}"),
+        ("[!a] [b](c)", "a", "[!a]", " [b](c)"),
+        ("[!a]-(b)", "a", "[!a]-", "(b)"),
+    ] {
+        let callout = Callout::parse(text).unwrap();
+        assert_eq!((callout.kind, text.get(callout.mark.clone()).unwrap()), (kind, mark), "{text:?}");
+        assert_eq!(text.get(callout.mark.end..), Some(title), "{text:?}");
+    }
+    for text in [
+        "",
+        "[!",
+        "[!]",
+        "[! |a]",
+        "[!a",
+        "a [!b]",
+        "[!a\n]",
+        "[!a[b]",
+        "[!a](b)",
+        "[!a]: b",
+        "[!a][b]",
+        "     [!a]",
+        "\t\t[!a]",
+        "\n[!a]",
+    ] {
+        assert_eq!(Callout::parse(text), None, "{text:?}");
+    }
+    for (kind, is_quote) in [("Quote", true), ("cite|wide", true), ("quotes", false), ("info", false)] {
+        assert_eq!(Callout::parse(&format!("[!{kind}] Tom")).unwrap().is_quote(), is_quote, "{kind}");
+    }
+    // Its end is not looked for in all of a text: each paragraph of a quote asks for it.
+    let long = |bytes: usize| Callout::parse(&format!("[!{}]", "a".repeat(bytes))).is_some();
+    assert_eq!((long(99), long(100)), (true, false));
 }
 
 #[test]
@@ -365,6 +411,17 @@ fn a_table_says_something_of_what_its_rows_and_columns_name() {
         "```\n| a | b |\n|-|-|\n| c | d |\n```\n",
     ] {
         assert_eq!(cells(text), [""; 0], "{text}");
+    }
+}
+
+/// A head is read with every row of its table: what cannot be a name is not copied as often.
+#[test]
+fn a_cell_that_is_too_long_to_be_a_name_names_nothing() {
+    let rows = "| a | b |\n".repeat(3);
+    for (bytes, count) in [(200, 3), (201, 0), (10_000, 0)] {
+        let long = "x".repeat(bytes);
+        assert_eq!(cells(&format!("| k | {long} |\n|---|---|\n{rows}")).len(), count, "{bytes}");
+        assert_eq!(cells(&format!("| k | l |\n|---|---|\n{}", rows.replace('a', &long))).len(), count, "{bytes}");
     }
 }
 

@@ -163,7 +163,7 @@ impl ChatModel for Endless {
 }
 
 #[tokio::test]
-async fn who_was_put_out_gets_no_more_of_an_answer_and_the_model_is_stopped() {
+async fn ending_a_session_stops_its_answer() {
     let env = env().await;
     env.site.set_chat_model(Arc::new(Endless));
     let form = format!("token={}&message=hello", env.token);

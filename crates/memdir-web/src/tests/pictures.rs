@@ -172,6 +172,7 @@ async fn a_callout_has_its_kind_and_title_above_its_text() {
             "<p class=\"title\"><span class=\"badge\">info</span></p><h1> One</h1><p>two</p>",
         ),
         ("> [!<b>] a", "<p class=\"title\"><span class=\"badge\">&lt;b&gt;</span> a</p>"),
+        ("> [!info|wide]- a", "<p class=\"title\"><span class=\"badge\">info</span> a</p>"),
         (
             "> [!a] b\n> > [!c] d\n> > e",
             "<p class=\"title\"><span class=\"badge\">a</span> b</p><blockquote class=\"callout\">\
@@ -179,15 +180,17 @@ async fn a_callout_has_its_kind_and_title_above_its_text() {
         ),
     ];
     let note: String = cases.iter().map(|(written, _)| format!("{written}\n\nbetween\n\n")).collect();
+    let links = "> [!a](b)\n\n> [!a[b] c\n\nbetween\n\n";
     let others = "> plain [!note] text\n\nbetween\n\n>     [!note] code\n\nbetween\n\n> > [!deep] x\n";
-    let env = Env::new(&[("a.md", &format!("{note}{others}")), ("other.md", "x")]).await;
+    let env = Env::new(&[("a.md", &format!("{note}{links}{others}")), ("other.md", "x")]).await;
     let page = env.get("/notes/a.md").await.body;
     let text = between(&page, "<article", "</article>").replace('\n', "");
     let quotes: Vec<&str> = text.split("<p>between</p>").collect();
     for ((written, html), quote) in cases.iter().zip(&quotes) {
         assert!(quote.ends_with(&format!("<blockquote class=\"callout\">{html}</blockquote>")), "{written}: {quote}");
     }
-    let [plain, code, deep] = quotes.last_chunk().unwrap();
+    let [links, plain, code, deep] = quotes.last_chunk().unwrap();
+    assert!(!links.contains("callout") && links.contains("[!a[b] c"), "{links}");
     assert_eq!(*plain, "<blockquote><p>plain [!note] text</p></blockquote>");
     assert_eq!(*code, "<blockquote><pre><code>[!note] code</code></pre></blockquote>");
     assert!(deep.starts_with("<blockquote><blockquote class=\"callout\">"), "{deep}");
