@@ -196,14 +196,14 @@ impl Engine {
     /// What is in the way of undoing a batch at this note: the change after which it could not be undone any more. Nothing is said where
     /// the history does not tell, which is no reason for another failure.
     fn blocking(&self, batch: u64, steps: &[Step], path: &MemoryPath) -> Option<Blocking> {
-        // A note that is not there may have moved with its folder, which is no change of its own.
-        self.vault.stamp(path).ok().flatten()?;
         let page = LogQuery { path: Some(path.clone()), limit: MOST_LATER, ..LogQuery::default() };
         let mut first = None;
         for later in self.vault.log(&page).ok()?.entries.iter().filter_map(|entry| entry.batch) {
             let then = self.vault.image_at(path, later).ok()??;
             if later <= batch || !plan::would_conflict(steps, path, then.as_ref())? {
-                return Some(first.map_or(Blocking::Outside, Blocking::Change));
+                // A note that is not there may have moved with its folder, which is no change of its own.
+                let outside = || self.vault.stamp(path).ok().flatten().map(|_| Blocking::Outside);
+                return first.map(Blocking::Change).or_else(outside);
             }
             first = Some(later);
         }

@@ -505,3 +505,18 @@ fn an_undo_names_the_change_that_is_in_its_way() {
     let (blocked_by, message, _) = in_way(third);
     assert_eq!((blocked_by, message.ends_with(", outside memdir")), (None, true), "{message}");
 }
+
+#[test]
+fn a_folder_that_moved_is_not_taken_for_another_program() {
+    let folder = memory(&[]);
+    let engine = engine(folder.path());
+    let act = |action: &str| {
+        let text = format!("<actions>[{action}]</actions>");
+        engine.conclude(engine.propose(dialect::parse(text.as_bytes()), caller())).batch.unwrap()
+    };
+    act(r#"{"action":"create_file","path":"d/x.md","content":"- one: 1\n"}"#);
+    let set = act(r#"{"action":"set_fact","path":"d/x.md","key":"one","value":"2"}"#);
+    act(r#"{"action":"rename_file","path":"d","new_path":"e"}"#);
+    let failure = engine.propose_undo(Some(set)).unwrap_err().failure;
+    assert_eq!((failure.code, failure.message.contains("outside")), (Code::Conflict, false), "{}", failure.message);
+}
