@@ -12,7 +12,7 @@ use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, Kind};
 use memdir_note::link::Style;
 use memdir_note::relink::Before;
-use memdir_note::target::{joined_to, stem_of};
+use memdir_note::target::{joined_to, stem_of, stems_meant};
 use memdir_note::{Canvas, Link, Note, PlaceKind, Syntax, Target, Targets};
 use memdir_rank::called;
 
@@ -34,7 +34,7 @@ struct Candidates {
 /// A folder of files with more different names than this is not looked up in an index: to read all notes is as quick.
 const MOST_NAMES: usize = 500;
 
-/// The names of all files before and after a rename.
+/// The names before and after a rename of all files that a link which was looked at can mean.
 struct Renamed<'a> {
     from: &'a MemoryPath,
     to: &'a MemoryPath,
@@ -50,6 +50,9 @@ struct Led {
     /// By joining its path to the folder of its note.
     is_joined: bool,
 }
+
+/// The paths in the links of a note or a canvas, and by which rules each is followed.
+type Paths = Vec<(String, Syntax)>;
 
 /// A part of a text, and what has to stand there.
 type Splice = (Range<usize>, String);
@@ -181,8 +184,8 @@ fn size(image: &Image) -> i128 {
     image.content.bytes().len() as i128
 }
 
-/// The paths in the links of a note or a canvas, and by which rules they are followed; `None` where it is none.
-fn paths_of(path: &MemoryPath, bytes: &[u8]) -> Option<Vec<(String, Syntax)>> {
+/// What is linked to in a note or on a canvas; `None` where it is none.
+fn paths_of(path: &MemoryPath, bytes: &[u8]) -> Option<Paths> {
     let text = std::str::from_utf8(bytes).ok()?;
     let links: HashSet<_> = if path.is_canvas() {
         Canvas::parse(text).ok()?.seen().links.into_iter().map(|link| (link.path, link.syntax)).collect()
@@ -195,15 +198,33 @@ fn paths_of(path: &MemoryPath, bytes: &[u8]) -> Option<Vec<(String, Syntax)>> {
 }
 
 impl<'a> Renamed<'a> {
-    fn new<R>(
+    fn new(
         from: &'a MemoryPath,
         to: &'a MemoryPath,
-        files: &[Scanned<R>],
+        files: &[Scanned<Option<Paths>>],
         is_there: &'a dyn Fn(&MemoryPath) -> bool,
     ) -> Self {
         let called = |path: &MemoryPath| path.rebased(from, to).unwrap_or_else(|| path.clone());
-        let before = Targets::new(files.iter().map(|file| file.path.clone()));
-        let after = Targets::new(files.iter().map(|file| called(&file.path)));
+        // Where a link leads depends on nothing but the files of the name that it asks for; few links are looked at in a large memory.
+        let mut asked = HashSet::new();
+        for file in files {
+            let moved = file.path.rebased(from, to);
+            for source in [Some(&file.path), moved.as_ref()].into_iter().flatten() {
+                let links = file.seen.iter().flatten().flatten();
+                asked.extend(links.flat_map(|(link, _)| stems_meant(link, source)));
+            }
+        }
+        for file in [from, to] {
+            // A link to `ada.md.md` may leave out its ending.
+            asked.extend([file.name(), file.stem()].into_iter().flat_map(|name| stems_meant(name, file)));
+        }
+        let is_asked = |path: &MemoryPath| asked.contains(&stem_of(path));
+        let files = files.iter().map(|file| (&file.path, called(&file.path)));
+        let (mut before, mut after) = (Targets::default(), Targets::default());
+        for (path, now) in files.filter(|(path, now)| is_asked(path) || is_asked(now)) {
+            before.insert(path.clone());
+            after.insert(now);
+        }
         Self { from, to, before, after, is_there }
     }
 
