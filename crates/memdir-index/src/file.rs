@@ -216,7 +216,7 @@ fn settle(db: &Connection) -> Result<(), IndexError> {
     // No `mmap_size`: a file that another program cuts would end this one.
     db.execute_batch(
         "PRAGMA cell_size_check = ON; PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL;
-         PRAGMA temp_store = MEMORY; PRAGMA cache_size = -65536; PRAGMA journal_size_limit = 8388608;",
+         PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384; PRAGMA journal_size_limit = 8388608;",
     )?;
     Ok(())
 }
