@@ -29,7 +29,7 @@ pub(super) struct Pace {
 pub(super) type Write = fn(&mut Index) -> Result<WriteTransaction<'_>, IndexError>;
 
 /// For somebody who waits.
-const FAST: Pace = Pace { files: 1_000, bytes: 32 << 20, write: Index::write };
+const FAST: Pace = Pace { files: 4_000, bytes: 32 << 20, write: Index::write };
 
 /// A file, and what is kept of it.
 type Ready = (Swept, Option<NoteRecord>);
