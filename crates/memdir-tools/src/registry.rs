@@ -108,6 +108,12 @@ impl Server {
         }
     }
 
+    /// Whether the person has ever approved a tool of it: until then nothing but `memdir tools` starts it.
+    #[must_use]
+    pub fn is_approved(&self) -> bool {
+        self.tools.values().any(|rule| rule.pin.is_some())
+    }
+
     /// What the person said about a tool, by the server's own name for it.
     #[must_use]
     pub fn permission_of(&self, own: &str) -> Permission {

@@ -40,6 +40,18 @@ fn the_newest_version_is_tried_first_and_what_was_spoken_is_remembered() {
 }
 
 #[test]
+fn a_server_of_which_nothing_was_approved_is_not_started_to_be_listed() {
+    let unapproved = || script("one").with(|server| server.tools.clear());
+    let fixture = Fixture::new([unapproved(), script("two")]);
+    fixture.tools_of("two");
+    assert_eq!(fixture.hub().servers()[0].health, ServerHealth::Idle);
+    assert!(fixture.journal("one").is_empty());
+    // The person starts it, to approve what it has.
+    fixture.hub().connect_now(&name("one"), &CancellationToken::new()).unwrap();
+    assert_eq!(fixture.hub().servers()[0].unapproved, 14);
+}
+
+#[test]
 fn a_server_is_examined() {
     let fixture = Fixture::new([script("one").with(|server| server.enabled = false)]);
     let examined = fixture.hub().connect_now(&name("one"), &CancellationToken::new()).unwrap();
