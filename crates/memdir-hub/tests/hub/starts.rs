@@ -147,6 +147,17 @@ fn a_server_that_does_not_start_costs_its_own_tools_only() {
 }
 
 #[test]
+fn why_a_program_is_not_started_names_no_path_of_the_machine() {
+    let fixture = Fixture::new([]);
+    let mut server = script("one").build(fixture.folder.path());
+    let command = fixture.folder.path().join("no-such-program").to_str().unwrap().to_owned();
+    server.transport = Transport::Stdio { command, args: Vec::new(), env: Default::default(), cwd: None };
+    fixture.registry.put(vec![server]);
+    let error = fixture.call("one__echo", json!({"text": "x"})).unwrap_err().to_string();
+    assert!(error.contains("`no-such-program` cannot be started: there is no such program"), "{error}");
+}
+
+#[test]
 fn a_server_that_has_failed_is_not_started_at_each_call() {
     let fixture = Fixture::new([script("dies").env("SCRIPTED_DIE_AT_START", 7)]);
     let first = fixture.call("dies__echo", json!({"text": "x"})).unwrap_err();
