@@ -202,3 +202,21 @@ fn pin(server: &mut Server, pins: &BTreeMap<String, Digest>) {
     }
     server.tools.retain(|_, rule| *rule != ToolRule::default());
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fails_while_a_server_is_looked_at_is_no_call_that_may_have_been_carried_out() {
+        let name = ServerName::parse("slow").unwrap();
+        let hint = |error: CallError| unreached(error, &name).hint.unwrap();
+        let (server, most) = ("slow".to_owned(), 9);
+        assert_eq!(
+            hint(CallError::Timeout { server: server.clone(), seconds: 5 }),
+            "`memdir tools doctor slow` looks again"
+        );
+        assert_eq!(hint(CallError::TooLarge { server, most }), "`memdir tools doctor slow` looks again");
+        assert!(hint(CallError::LoginNeeded("slow".to_owned())).contains("memdir tools login slow"));
+    }
+}
