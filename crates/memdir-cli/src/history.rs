@@ -123,7 +123,8 @@ fn head(line: &Line) -> String {
         let is_outside = line.provenance.last_written.is_some();
         return if is_outside { "outside memdir".to_owned() } else { String::new() };
     };
-    let who = who::changed(door, line.client.as_deref());
+    let by_tool = line.provenance.last_written.as_ref().filter(|writing| writing.tool.is_some());
+    let who = by_tool.map_or_else(|| who::changed(door, line.client.as_deref()), who::wrote);
     term::escape_line(&format!("{batch}  {}  {who}", ago::short(time))).into_owned()
 }
 

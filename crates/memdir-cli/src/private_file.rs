@@ -80,7 +80,8 @@ impl PrivateFile {
 
     /// The failure of a file that cannot be what it should be.
     fn damaged(&self, why: &str) -> Failure {
-        wrong(format!("`{}` is damaged: {}", self.name, why.trim().replace('\n', " "))).with_hint(self.mend)
+        let hint = format!("{}: {}", self.mend, self.path.display());
+        wrong(format!("`{}` is damaged: {}", self.name, why.trim().replace('\n', " "))).with_hint(hint)
     }
 
     /// Refuses a file that somebody else may have written, or can read.

@@ -11,7 +11,7 @@ use super::{changes, open, question, term};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::Failure;
 use memdir_engine::{LeftBatch, ServerUndo, ServerUndone};
-use memdir_plan::{NoteChange, note_changes};
+use memdir_plan::{NoteChange, count, note_changes};
 use memdir_tools::ServerName;
 
 /// What was taken back, or would be.
@@ -80,7 +80,7 @@ pub(super) fn run(global: &Global, server: &str, dry_run: bool, yes: bool) -> Re
     let printed = global.answer(&told, |stdout| if yes { show(&told, &words, stdout) } else { Ok(()) });
     exit::though_stored(told.batch, printed)?;
     if let Some(batch) = told.batch.filter(|_| !global.json) {
-        say(format!("undid {} changes · take that back: memdir undo {batch}", told.undone.len()))?;
+        say(format!("undid {} · take that back: memdir undo {batch}", count(told.undone.len(), "change")))?;
     }
     for Waiting { proposal, failure } in &told.waiting {
         say(format!("proposal {proposal} was not rejected and waits: {failure}"))?;

@@ -282,8 +282,9 @@ impl Toolbox for Hub {
     fn tools(&self) -> Arc<[Tool]> {
         self.shared.look();
         let entries: Vec<Entry> = lock(&self.shared.entries).values().cloned().collect();
-        let may_start = self.shared.check().is_ok();
-        for entry in entries.iter().filter(|entry| may_start && entry.server.enabled) {
+        let can_read = self.shared.check().is_ok();
+        let may_start = |entry: &&Entry| can_read && entry.server.enabled && entry.server.is_approved();
+        for entry in entries.iter().filter(may_start) {
             entry.slot.start_behind(&self.runtime, &self.shared, &entry.server);
         }
         lock(&self.shared.tools).clone()

@@ -151,8 +151,11 @@ impl Link {
                     listed.left_out.push(shorten(name));
                 }
             }
-            if bytes > MOST_MESSAGE || listed.tools.len() > MOST_TOOLS {
+            if bytes > MOST_MESSAGE {
                 return Err(Failed::Told(too_large(server)));
+            }
+            if listed.tools.len() > MOST_TOOLS {
+                return Err(Failed::Told(unreachable(server, format!("it has more than {MOST_TOOLS} tools"))));
             }
             match page.raw.get("nextCursor").and_then(Value::as_str) {
                 Some(next) if cursors.insert(next.to_owned()) => cursor = Some(next.to_owned()),

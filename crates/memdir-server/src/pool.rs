@@ -121,6 +121,19 @@ impl Pool {
         Ok(told.await.map_err(|_| JobError::Gone)??)
     }
 
+    /// Hands over a job that nobody waits for, and waits only for its place in the row. It is done also if the threads are ended
+    /// before its turn.
+    pub(crate) async fn hand_over(&self, lane: Lane, job: impl FnOnce() + Send + 'static) -> Result<(), JobError> {
+        let sender = self.sender(lane)?;
+        let open = OpenJob::new(&self.open);
+        let job = Box::new(move || {
+            let _open = open;
+            // Nobody is told that it has panicked; the log is.
+            let _ = catch_panic(job);
+        });
+        sender.send(job).await.map_err(|_| JobError::Gone)
+    }
+
     /// Does a job that reads a little, at once and on the thread of who asks, where all threads rest: then nobody else is kept
     /// waiting by it, and it waits for none of their locks. Else as [`Pool::run`].
     pub(crate) async fn run_short<R: Send + 'static>(
@@ -215,6 +228,24 @@ mod tests {
         drop(said);
         assert_eq!(heard.iter().collect::<Vec<_>>(), ["first"]);
         assert!(pool.run(Lane::Read, || ()).await.is_err(), "nothing is begun any more");
+    }
+
+    #[tokio::test]
+    async fn what_was_handed_over_is_done_before_the_threads_end() {
+        let pool = Pool::default();
+        let (said, heard) = mpsc::channel();
+        let (leave, waits) = mpsc::channel();
+        let (again, waits_again) = mpsc::channel();
+        pool.hand_over(Lane::Write, job("first", &said, waits)).await.unwrap();
+        pool.hand_over(Lane::Write, job("second", &said, waits_again)).await.unwrap();
+        assert!(!pool.rests());
+        leave.send(()).unwrap();
+        again.send(()).unwrap();
+        pool.finish();
+        drop(said);
+        assert_eq!(heard.iter().collect::<Vec<_>>(), ["begun", "first", "begun", "second"]);
+        assert!(pool.rests());
+        assert_eq!(pool.hand_over(Lane::Write, || ()).await, Err(JobError::Gone));
     }
 
     /// Which thread does a short job.

@@ -174,7 +174,10 @@ impl From<CallError> for Failure {
             }
             CallError::Changed(_) => Self::new(Code::Denied, message)
                 .with_hint("tell the person, who can look at the change with `memdir tools approve`"),
-            CallError::Registry(failure) => Self { hint: failure.hint, ..Self::new(Code::Denied, message) },
+            // The failure's own hint may name a path, and this one is for models.
+            CallError::Registry(_) => {
+                Self::new(Code::Denied, message).with_hint("tell the person: `memdir tools` says what to do")
+            }
             CallError::Protocol { code: INVALID_PARAMS, .. } => {
                 Self::new(Code::InvalidAction, message).with_hint("describe_tool says what the tool takes")
             }

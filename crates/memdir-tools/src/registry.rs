@@ -108,6 +108,12 @@ impl Server {
         }
     }
 
+    /// Whether the person has ever approved a tool of it: until then nothing but `memdir tools` starts it.
+    #[must_use]
+    pub fn is_approved(&self) -> bool {
+        self.tools.values().any(|rule| rule.pin.is_some())
+    }
+
     /// What the person said about a tool, by the server's own name for it.
     #[must_use]
     pub fn permission_of(&self, own: &str) -> Permission {
@@ -203,7 +209,10 @@ pub enum ServerProblem {
 /// # Ok::<(), memdir_tools::RegistryError>(())
 /// ```
 pub fn read_registry(text: &str) -> Result<Vec<Server>, RegistryError> {
-    let form = |error: toml::de::Error| RegistryError::Form(error.message().trim().replace('\n', " "));
+    let form = |error: toml::de::Error| {
+        let line = error.span().map_or(1, |span| text.get(..span.start).unwrap_or_default().matches('\n').count() + 1);
+        RegistryError::Form(format!("line {line}: {}", error.message().trim().replace('\n', " ")))
+    };
     // The version first: another one may have other keys.
     let table: toml::Table = toml::from_str(text).map_err(form)?;
     match table.get("version").and_then(toml::Value::as_integer).map(u32::try_from) {
@@ -241,6 +250,18 @@ fn checked(mut servers: Vec<Server>) -> Result<Vec<Server>, RegistryError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_that_a_person_has_damaged_is_refused_with_the_line() {
+        let whole = "version = 1\n\n[[server]]\nname = \"a\"\nenabled = true\n[server.transport]\nkind = \"stdio\"\ncommand = \"x\"\n";
+        assert_eq!(read_registry(whole).unwrap().len(), 1);
+        for (from, to, line) in
+            [("enabled = true", "enable = true", 5), ("[[server]]", "[[server", 3), ("\"a\"", "= 7", 4)]
+        {
+            let problem = read_registry(&whole.replace(from, to)).unwrap_err().to_string();
+            assert!(problem.starts_with(&format!("line {line}: ")), "{to}: {problem}");
+        }
+    }
 
     #[test]
     fn no_server_has_the_name_of_memdir() {

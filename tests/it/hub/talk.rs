@@ -41,6 +41,12 @@ fn a_tool_is_called_for_a_message_and_what_it_said_is_not_stored() {
     assert!(value.contains("owes 900 euros"), "{value}");
     assert_eq!(object["pending"][0]["reason"], "origin", "{ran:?}");
     assert_eq!(env.files(), before);
+    let waiting = env.run(&["pending"], "").stdout;
+    let code = waiting.split("--code ").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap();
+    assert_eq!(env.run(&["approve", "1", "--code", code], "").code, 0);
+    let lines = env.run(&["log", "user.md", "--lines"], "").stdout;
+    let line = lines.lines().find(|line| line.contains("owes: 900 euros")).unwrap();
+    assert!(line.contains("tool lab__echo (ask), approved by you"), "{line}");
     let asked = standin.asked();
     let system = |at: usize| asked[at]["messages"][0]["content"].as_str().unwrap().to_owned();
     assert!(system(0).contains("lab__echo("), "{}", system(0));

@@ -21,6 +21,7 @@ mod look;
 mod pages;
 mod pictures;
 mod tasks;
+mod tools;
 
 /// A memory whose page is served by the program.
 struct Served {

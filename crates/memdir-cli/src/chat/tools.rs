@@ -65,8 +65,9 @@ fn list(chat: &mut Chat<'_>, servers: &[ServerState]) {
             one => format!(", {one} not as you approved them: memdir tools approve {}", server.name),
         };
         let is_on = if is_on { "on" } else { "off" };
+        let tools = if server.tools == 1 { "tool" } else { "tools" };
         screen.show(&format!(
-            "{:width$}  {is_on:3}  {} tools, {state}{changed}{asks}",
+            "{:width$}  {is_on:3}  {} {tools}, {state}{changed}{asks}",
             server.name.as_str(),
             server.tools
         ));

@@ -141,9 +141,9 @@ pub(super) fn settle(
 
 /// The failure where a server cannot be connected to: no call was made, of which there would be something to say.
 fn unreached(error: CallError, name: &ServerName) -> Failure {
-    let is_unreachable = matches!(error, CallError::Unreachable { .. });
+    let is_told = matches!(error, CallError::LoginNeeded(_) | CallError::Registry(_));
     let failure = Failure::from(error);
-    if is_unreachable { failure.with_hint(format!("`memdir tools doctor {name}` looks again")) } else { failure }
+    if is_told { failure } else { failure.with_hint(format!("`memdir tools doctor {name}` looks again")) }
 }
 
 /// Shows what is to be approved, and asks.
@@ -201,4 +201,22 @@ fn pin(server: &mut Server, pins: &BTreeMap<String, Digest>) {
         server.tools.entry(own.clone()).or_default().pin = Some(*pin);
     }
     server.tools.retain(|_, rule| *rule != ToolRule::default());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fails_while_a_server_is_looked_at_is_no_call_that_may_have_been_carried_out() {
+        let name = ServerName::parse("slow").unwrap();
+        let hint = |error: CallError| unreached(error, &name).hint.unwrap();
+        let (server, most) = ("slow".to_owned(), 9);
+        assert_eq!(
+            hint(CallError::Timeout { server: server.clone(), seconds: 5 }),
+            "`memdir tools doctor slow` looks again"
+        );
+        assert_eq!(hint(CallError::TooLarge { server, most }), "`memdir tools doctor slow` looks again");
+        assert!(hint(CallError::LoginNeeded("slow".to_owned())).contains("memdir tools login slow"));
+    }
 }

@@ -14,7 +14,7 @@ use memdir_tools::{Server, ServerName, read_registry, write_registry};
 /// The word by which memdir is started as the guard of its servers. Nobody types it.
 pub(crate) const GUARD: &str = "__guard";
 /// What to do about a damaged file.
-const MEND: &str = "no tool is called by it; mend the file, or move it away and add the servers anew";
+const MEND: &str = "no tool is called until the file is repaired, or moved away and the servers added again";
 
 /// The file, which need not be there.
 #[derive(Clone, Debug)]
@@ -226,7 +226,10 @@ mod tests {
             let failure = call();
             assert_eq!(failure.code, Code::Denied, "{failure}");
             assert!(failure.message.contains("`tools.toml`") && failure.message.contains(why), "{failure}");
-            assert!(failure.hint.is_some());
+            let hint = failure.hint.unwrap();
+            assert!(!hint.contains(path.to_str().unwrap()), "a model is told no path of the machine: {hint}");
+            let told = registry.read().unwrap_err().hint.unwrap();
+            assert!(told.contains(path.to_str().unwrap()), "the person is told where the file is: {told}");
             write(&whole, 0o600);
             assert_eq!(call().code, Code::Unavailable);
         }

@@ -3,6 +3,7 @@
 //! Each runs in a process group of its own, in an environment of little, and nothing of it is left when its connection has ended.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::process::Stdio;
@@ -70,6 +71,13 @@ pub(super) struct Program<'a> {
     pub(super) cwd: Option<&'a str>,
 }
 
+impl Program<'_> {
+    /// What it is called, without the folders: models are told why a server cannot be reached, and no path of this machine.
+    fn name(&self) -> &str {
+        Path::new(self.command).file_name().and_then(OsStr::to_str).unwrap_or(self.command)
+    }
+}
+
 /// Starts a server and opens the conversation.
 pub(super) async fn connect(
     server: &Server,
@@ -84,7 +92,7 @@ pub(super) async fn connect(
     let spawned = command.spawn().map_err(|error| {
         ConnectError::broken(
             server,
-            format!("`{}` cannot be started: {}", program.command, why_not_started(&program, error.kind())),
+            format!("`{}` cannot be started: {}", program.name(), why_not_started(&program, error.kind())),
         )
     });
     let transport = Running::new(spawned?, mark, handler.wire.clone(), machine, log)

@@ -18,7 +18,7 @@ fn a_registry_that_cannot_be_read_stops_calls_and_no_server() {
     let failure = Failure::from(fixture.call("one__counter", json!({})).unwrap_err());
     assert_eq!(failure.code, Code::Denied);
     assert!(failure.message.contains("others can read or change `tools.toml`"), "{failure}");
-    assert_eq!(failure.hint.as_deref(), Some("close it"));
+    assert_eq!(failure.hint.as_deref(), Some("tell the person: `memdir tools` says what to do"));
     assert_eq!(fixture.times("one", "tools/call counter"), 1);
     fixture.registry.fail(None);
     assert_eq!(text(&fixture.call("one__counter", json!({})).unwrap()), "2", "the same process");

@@ -40,6 +40,18 @@ fn the_newest_version_is_tried_first_and_what_was_spoken_is_remembered() {
 }
 
 #[test]
+fn a_server_of_which_nothing_was_approved_is_not_started_to_be_listed() {
+    let unapproved = || script("one").with(|server| server.tools.clear());
+    let fixture = Fixture::new([unapproved(), script("two")]);
+    fixture.tools_of("two");
+    assert_eq!(fixture.hub().servers()[0].health, ServerHealth::Idle);
+    assert!(fixture.journal("one").is_empty());
+    // The person starts it, to approve what it has.
+    fixture.hub().connect_now(&name("one"), &CancellationToken::new()).unwrap();
+    assert_eq!(fixture.hub().servers()[0].unapproved, 14);
+}
+
+#[test]
 fn a_server_is_examined() {
     let fixture = Fixture::new([script("one").with(|server| server.enabled = false)]);
     let examined = fixture.hub().connect_now(&name("one"), &CancellationToken::new()).unwrap();
@@ -132,6 +144,17 @@ fn a_server_that_does_not_start_costs_its_own_tools_only() {
         "{health:?}"
     );
     assert_eq!(fixture.hub().log_lines(&name("dies"), 1), ["this server dies at start"]);
+}
+
+#[test]
+fn why_a_program_is_not_started_names_no_path_of_the_machine() {
+    let fixture = Fixture::new([]);
+    let mut server = script("one").build(fixture.folder.path());
+    let command = fixture.folder.path().join("no-such-program").to_str().unwrap().to_owned();
+    server.transport = Transport::Stdio { command, args: Vec::new(), env: Default::default(), cwd: None };
+    fixture.registry.put(vec![server]);
+    let error = fixture.call("one__echo", json!({"text": "x"})).unwrap_err().to_string();
+    assert!(error.contains("`no-such-program` cannot be started: there is no such program"), "{error}");
 }
 
 #[test]

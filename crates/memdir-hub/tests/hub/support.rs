@@ -90,7 +90,10 @@ pub(crate) struct Script {
 
 pub(crate) fn script(name: &str) -> Script {
     let transport = Transport::Stdio { command: String::new(), args: Vec::new(), env: BTreeMap::new(), cwd: None };
-    let server = Server { permission: Permission::Allow, ..Server::new(ServerName::parse(name).unwrap(), transport) };
+    let mut server = Server::new(ServerName::parse(name).unwrap(), transport);
+    server.permission = Permission::Allow;
+    // Some tool of it was approved once, so it is started to see what it has.
+    server.tools.insert("gone".to_owned(), ToolRule { pin: Some(digest_of(&Map::new())), ..ToolRule::default() });
     Script { name: name.to_owned(), args: Vec::new(), env: BTreeMap::new(), server }
 }
 

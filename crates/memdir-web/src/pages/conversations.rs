@@ -75,7 +75,8 @@ pub(crate) async fn list(State(site): State<Arc<Site>>, visitor: Visitor, Query(
     .await
 }
 
-fn title(messages: Option<&[KeptMessage]>) -> String {
+/// What a conversation is called: the first that was said in it.
+pub(crate) fn title(messages: Option<&[KeptMessage]>) -> String {
     let said = messages.and_then(|messages| messages.iter().find(|message| !message.is_forgotten));
     said.map_or_else(|| "A conversation".to_owned(), |message| layout::shortened(message.text.trim(), TITLE))
 }

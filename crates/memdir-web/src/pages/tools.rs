@@ -5,12 +5,13 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
+use memdir_agent::{KeptMessage, Session};
 use memdir_core::report::{Code, Failure};
 use memdir_plan::count;
 use memdir_tools::{PinState, ServerHealth, ServerName, ServerState, Tool, Toolbox};
-use memdir_vault::{AuditQuery, ToolFilter};
+use memdir_vault::{AuditQuery, SessionInfo, ToolFilter};
 
-use super::audit;
+use super::{audit, conversations};
 use crate::door::Visitor;
 use crate::href;
 use crate::layout::{self, Page, Section};
@@ -23,6 +24,8 @@ const LETTERS: usize = 300;
 const MOST_TOOLS: usize = 200;
 /// So many of the last calls.
 const MOST_CALLS: usize = 30;
+/// In so many of the newest conversations it is looked for servers that are switched on.
+const MOST_CONVERSATIONS: usize = 30;
 
 pub(crate) async fn list(State(site): State<Arc<Site>>, visitor: Visitor) -> Response {
     site.show(&visitor, move |site, _| {
@@ -126,6 +129,24 @@ fn who(site: &Site, server: &ServerState) -> Result<Markup, Failure> {
             li { "You, and a conversation in which you switch them on: " code { "memdir ask --tools " (server.name) } ", " code { "/tools on " (server.name) } }
             @for client in granted { li { a href={ "/clients/" (href::value(&client.name)) } { (client.name) } } }
         }
+        (switched_on(site, &server.name)?)
+    })
+}
+
+/// In which of the newest conversations it is switched on.
+fn switched_on(site: &Site, server: &ServerName) -> Result<Markup, Failure> {
+    let engine = site.engine();
+    let of_it = |kept: SessionInfo| {
+        let lines = engine.read_own_session(&kept.id).ok().flatten()?;
+        let session = Session::of(&kept.id, &lines).ok()?;
+        let title = || conversations::title(Some(&KeptMessage::of(&lines)));
+        session.switches.tools.contains(server).then(|| (kept.id, title()))
+    };
+    let found: Vec<_> = engine.sessions()?.into_iter().take(MOST_CONVERSATIONS).filter_map(of_it).collect();
+    Ok(html! {
+        h2 { "Switched on" }
+        @if found.is_empty() { p .quiet { "In none of the " (MOST_CONVERSATIONS) " newest conversations." } }
+        ul { @for (id, title) in &found { li { a href=(conversations::address(id)) { (title) } } } }
     })
 }
 

@@ -21,8 +21,8 @@ fn with_calendar(permission: Permission, turns: &[&'static str]) -> (Talk, Arc<S
 fn a_server_is_switched_on_its_call_is_shown_and_asked_about() {
     let (chat, servers) = with_calendar(Permission::Ask, &[CALL, BYE]);
     let seen = chat.with(&["/tools", "/tools on calendar", "What is on today?", "c", "/tools off calendar", "/quit"]);
-    assert!(seen.out.contains("calendar  off  1 tools, ready"), "{}", seen.out);
-    assert!(seen.out.contains("calendar  on   1 tools, ready"), "{}", seen.out);
+    assert!(seen.out.contains("calendar  off  1 tool, ready"), "{}", seen.out);
+    assert!(seen.out.contains("calendar  on   1 tool, ready"), "{}", seen.out);
     assert!(seen.notes.contains("the model wants to call `calendar__list_events` with:"), "{}", seen.notes);
     assert!(seen.out.contains("\"day\": \"2026-11-24\""), "what is sent is shown: {}", seen.out);
     assert!(

@@ -242,18 +242,20 @@ impl Site {
 impl Site {
     /// Waits until so many calls of a tool stand in the audit, with this decision.
     async fn check_audit(&self, tool: &str, decided: &str, count: usize) {
-        let noted = || {
-            let query = AuditQuery { action: Some(tool.to_owned()), limit: 100, ..AuditQuery::default() };
-            let entries = self.server.engine.audit_page(&query, None).unwrap().entries;
-            entries.iter().filter(|entry| entry.permission == decided).count()
-        };
         for _ in 0..1000 {
-            if noted() >= count {
+            if self.noted(tool, decided) >= count {
                 break;
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        assert_eq!(noted(), count);
+        assert_eq!(self.noted(tool, decided), count);
+    }
+
+    /// How many calls of a tool the audit has now with this decision.
+    fn noted(&self, tool: &str, decided: &str) -> usize {
+        let query = AuditQuery { action: Some(tool.to_owned()), limit: 100, ..AuditQuery::default() };
+        let entries = self.server.engine.audit_page(&query, None).unwrap().entries;
+        entries.iter().filter(|entry| entry.permission == decided).count()
     }
 }
 

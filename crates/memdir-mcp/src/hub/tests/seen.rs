@@ -64,6 +64,20 @@ fn a_client_sees_what_it_was_granted_and_no_more() {
 }
 
 #[test]
+fn a_call_that_was_not_granted_is_in_the_audit_also_if_memdir_ends_then() {
+    let site = Site::new(HubOffer::Few);
+    site.grant("phone", &[]);
+    run(async {
+        let mut phone = Wire::open(&site, Some("phone"), OLDER, json!({})).await;
+        phone.call("post__ask", json!({})).await;
+        phone.call("call_tool", json!({"name": "post__ask"})).await;
+    });
+    // As the program ends: no task runs any more.
+    site.server.finish();
+    assert_eq!(site.noted("post__ask", "denied"), 2);
+}
+
+#[test]
 fn what_the_person_has_not_approved_is_neither_told_nor_called() {
     run(async {
         let site = Site::new(HubOffer::All);
