@@ -159,10 +159,10 @@ impl Link {
             }
             match page.raw.get("nextCursor").and_then(Value::as_str) {
                 Some(next) if cursors.insert(next.to_owned()) => cursor = Some(next.to_owned()),
-                _ => break,
+                _ => return Ok(listed),
             }
         }
-        Ok(listed)
+        Err(Failed::Told(unreachable(server, format!("its list of tools has more than {MOST_PAGES} pages"))))
     }
 
     async fn page(&self, server: &Server, cursor: Option<String>) -> Result<Answer, Failed> {

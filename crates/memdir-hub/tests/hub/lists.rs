@@ -33,6 +33,14 @@ fn all_pages_of_a_list_are_read_and_names_are_in_order() {
 }
 
 #[test]
+fn a_list_of_too_many_pages_is_an_error_and_not_cut() {
+    let fixture = Fixture::new([script("one").env("SCRIPTED_TOOLS", 5_001)]);
+    let problem = fixture.hub().connect_now(&name("one"), &CancellationToken::new()).unwrap_err().to_string();
+    assert!(problem.contains("its list of tools has more than 100 pages"), "{problem}");
+    assert!(fixture.hub().tools().is_empty());
+}
+
+#[test]
 fn a_definition_is_kept_with_all_its_members() {
     let fixture = Fixture::new([script("one")]);
     let tools = fixture.tools_of("one");
