@@ -4,7 +4,7 @@
 //! That a key has one value is learnt from the memory and from nothing else ([`Habits`]). A finding has to be sure; some is
 //! missed for that.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::fact::{FRONT, Said, ValueForm};
 use super::sheet::Sheet;
@@ -48,6 +48,7 @@ pub(super) fn conflicts<'n>(
     for pair in (0..book.sheets.len())
         .flat_map(|at| book.within(at))
         .chain(book.across())
+        .chain(book.elsewhere())
         .chain(book.named())
         .chain(book.between())
     {
@@ -231,6 +232,49 @@ impl<'n> Book<'n> {
         found.sort_by_key(|pair| (pair.told.1.line, pair.other.0));
         found.truncate(MOST_CONFLICTS);
         found
+    }
+
+    /// What sections about a note say against each other where the note has no such key itself. Where they differ of most notes
+    /// of which several say something, the key means something else there.
+    fn elsewhere(&self) -> Vec<Pair<'n>> {
+        let mut often: HashMap<&str, (usize, usize)> = HashMap::new();
+        let mut found = Vec::new();
+        for ((_, key), said) in self.told_elsewhere() {
+            let sections: HashSet<_> = said.iter().map(|(at, fact)| (*at, fact.section)).collect();
+            if said.len() < 2 || sections.len() < said.len() {
+                continue;
+            }
+            let differ = said.iter().zip(said.iter().skip(1)).any(|((_, one), (_, other))| !is_same(one, other));
+            let (all, differing) = often.entry(key).or_default();
+            *all += 1;
+            *differing += usize::from(differ);
+            if differ && said.len() <= MOST_VALUES && self.habits.evidence(key, &[]) >= Evidence::Likely {
+                let pairs = said.iter().enumerate().filter_map(|(number, one)| {
+                    let last = said.iter().skip(number + 1).rev().find(|last| excludes(one.1, last.1))?;
+                    Some(Pair { told: *last, other: *one, takes_told: true, may_be_list: false })
+                });
+                found.extend(pairs.map(|pair| (key, pair)));
+            }
+        }
+        let is_rare = |key: &str| often.get(key).is_none_or(|(all, differ)| *differ <= 1 || differ * 3 <= *all);
+        found.into_iter().filter(|(key, _)| is_rare(key)).map(|(_, pair)| pair).collect()
+    }
+
+    /// What sections of other notes say of each note and key that the note itself does not have, with the places of their notes.
+    fn told_elsewhere(&self) -> BTreeMap<(usize, &'n str), Vec<(usize, &'n Said)>> {
+        let mut told: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for (at, sheet) in self.sheets.iter().enumerate() {
+            for (key, facts) in sheet.keys.iter().filter(|(key, _)| !is_numbered(key)) {
+                for fact in facts {
+                    for about in sheet.about(fact.section) {
+                        if self.sheets.get(*about).is_some_and(|of| of.own(key).is_empty()) {
+                            told.entry((*about, *key)).or_default().push((at, *fact));
+                        }
+                    }
+                }
+            }
+        }
+        told
     }
 
     /// Whether few of the values that a list or the column of a table gives of several notes are others than they give

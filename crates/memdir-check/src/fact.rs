@@ -198,13 +198,14 @@ struct Title {
 impl Reading {
     fn new(note: &Note<'_>) -> Self {
         let headings = note.headings();
-        // A heading above all others is the title, and what stands below it is about the note.
+        // A title above all other headings is that of the note, and what stands below it is about the note.
         let top = headings.iter().map(|heading| heading.level).min();
         let is_one = headings.iter().filter(|heading| Some(heading.level) == top).count() == 1;
+        let has_title = is_one && note.title_heading() == Some(0);
         let titles = headings.iter().enumerate().map(|(at, heading)| Title {
             first: note.line_at(heading.span.start),
             last: note.line_at(heading.span.end.saturating_sub(1)),
-            text: if at == 0 && is_one && Some(heading.level) == top { String::new() } else { name(&heading.text) },
+            text: if at == 0 && has_title && Some(heading.level) == top { String::new() } else { name(&heading.text) },
         });
         Self {
             headings: titles.collect(),

@@ -145,16 +145,18 @@ impl<'n> Habits<'n> {
         let (mut habits, mut copies) = (Self::default(), HashSet::new());
         let is_first = |sheet: &&Sheet<'n>| sheet.look.digest.is_none_or(|digest| copies.insert(digest));
         let sheets_once: Vec<&Sheet<'n>> = sheets.iter().filter(is_first).collect();
-        // The notes that only sections of others give a key.
-        let mut told = HashSet::new();
+        // What sections of other notes say of notes that do not have the key themselves.
+        let mut told: HashMap<(&str, &[usize]), Vec<Vec<&Said>>> = HashMap::new();
         for sheet in sheets_once {
             for (key, facts) in &sheet.keys {
                 for group in sheet.by_subject(facts) {
                     let about = group.first().map(|fact| sheet.about(fact.section)).unwrap_or_default();
                     let is_said = |of: &usize| sheets.get(*of).is_some_and(|of| !of.own(key).is_empty());
-                    // What a note says itself is counted there.
-                    if about.is_empty() || !about.iter().any(is_said) && told.insert((*key, about.to_vec())) {
+                    if about.is_empty() {
                         habits.learn_key(key, &group);
+                    } else if !about.iter().any(is_said) {
+                        // What a note says itself is counted there.
+                        told.entry((key, about)).or_default().push(group);
                     }
                 }
                 let values = facts.iter().map(|fact| fact.value.as_str());
@@ -162,7 +164,20 @@ impl<'n> Habits<'n> {
             }
             habits.learn_headings(sheet.look, &sheet.keys);
         }
+        for ((key, _), groups) in told {
+            habits.learn_told(key, &groups);
+        }
         habits
+    }
+
+    /// Learns from what several sections say of one note, each group from one of them.
+    fn learn_told(&mut self, key: &'n str, groups: &[Vec<&Said>]) {
+        let Some((first, others)) = groups.split_first() else { return };
+        let are_same = |other: &Vec<&Said>| first.iter().zip(other).all(|(one, other)| is_same(one, other));
+        match others.iter().all(are_same) {
+            true => self.learn_key(key, first),
+            false => self.usage.entry(key).or_default().apart += 1,
+        }
     }
 
     fn learn_key(&mut self, key: &'n str, facts: &[&Said]) {

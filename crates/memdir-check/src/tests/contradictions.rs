@@ -232,6 +232,54 @@ fn a_row_a_callout_and_an_item_can_be_about_another_note() {
 }
 
 #[test]
+fn what_two_sections_say_of_a_note_is_compared_where_the_note_says_nothing() {
+    // Ada's note has no phone; eight others have one each.
+    let check = |more: &[(&str, &str)], expected: &[(&str, usize, &str, usize)]| {
+        let mut notes = people(8, "# Ada Kern\n- city: Rome\n");
+        notes.extend((0..3).map(|number| (format!("q{number}.md"), format!("# Q {number}\n- city: D{number}\n"))));
+        notes.retain(|(known, _)| more.iter().all(|(path, _)| path != known));
+        notes.extend(more.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())));
+        check_told(&notes, expected);
+    };
+    let list = "# A\n\n- Ada Kern\n  - phone: 901\n";
+    let section = "We met.\n\n## [[user]]\n\nphone:: 902\n";
+    check(&[("a.md", list), ("b.md", section)], &[("b.md", 5, "a.md", 4)]);
+    check(&[("a.md", &format!("{list}\n## Ada Kern\n\n- phone: 902\n"))], &[("a.md", 8, "a.md", 4)]);
+    check(&[("a.md", list), ("b.md", &section.replace("902", "901"))], &[]);
+    // One of them lists several, or says of most what another one does not.
+    check(&[("a.md", list), ("b.md", &format!("{section}phone:: 903\nphone:: 904\n"))], &[]);
+    let table =
+        |own: &str| format!("| Name | phone |\n|---|---|\n| [[user]] | {own}1 |\n| Q 0 | {own}2 |\n| Q 1 | {own}3 |\n");
+    check(&[("a.md", &table("1")), ("b.md", &table("2"))], &[]);
+    let mixed = table("1").replace("11", "21");
+    check(&[("a.md", &table("1")), ("b.md", &mixed)], &[("b.md", 3, "a.md", 3)]);
+    // What the note says itself is what each is compared with.
+    check(
+        &[("a.md", list), ("b.md", section), ("user.md", "# Ada Kern\n- phone: 901\n")],
+        &[("b.md", 5, "user.md", 2)],
+    );
+}
+
+#[test]
+fn a_heading_below_other_text_is_no_title() {
+    let text = "We met.\n\n## [[user]]\n\n- city: Genoa\n";
+    assert_eq!(added("minutes.md", text), [("minutes.md".to_owned(), Some(5))]);
+    // The one with which a note begins is its title.
+    assert_eq!(added("minutes.md", text.trim_start_matches("We met.\n\n")), []);
+}
+
+#[test]
+fn a_day_is_the_same_however_it_is_written() {
+    let of = |day: &str| added("eva.md", &format!("# Eva\n- city: 2023-09-13\n- phone: 900\n- **City**: {day}\n"));
+    for day in ["20230913", "2023/09/13", "2023.09.13", "13 September 2023", "2023"] {
+        assert_eq!(of(day), [], "{day}");
+    }
+    for day in ["20230914", "2023/09/14", "20231313", "2023/9/14", "130 September 2023"] {
+        assert_eq!(of(day).len(), 1, "{day}");
+    }
+}
+
+#[test]
 fn a_column_that_means_something_else_and_a_log_contradict_nothing() {
     let table = |rows: &str| added("minutes.md", &format!("# Minutes\n\n| Name | city |\n|---|---|\n{rows}"));
     let told = |line: usize| ("minutes.md".to_owned(), Some(line));

@@ -16,8 +16,9 @@ impl Note<'_> {
         [beside, front, Some(below)].into_iter().flatten()
     }
 
-    /// The heading that names the note: the first of the first level, else the one with which the note begins.
-    fn title_heading(&self) -> Option<usize> {
+    /// The heading that names the note, by its place: the first of the first level, else the one with which the note begins.
+    #[must_use]
+    pub fn title_heading(&self) -> Option<usize> {
         let first = self.headings().iter().position(|heading| heading.level == 1);
         let leads = || {
             let heading = self.headings().first()?;
