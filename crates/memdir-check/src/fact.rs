@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use memdir_note::fact::{self, Callout, Cell, Form, Place};
+use memdir_note::fact::{self, Callout, Form, Named, Place};
 use memdir_note::{Fact, Note, PartialDate, Period, folded};
 
 /// No more facts of one note are compared.
@@ -20,8 +20,8 @@ const MOST_NAME_WORDS: usize = 4;
 pub(super) const OWN: usize = 0;
 /// The list of the front matter.
 pub(super) const FRONT: usize = 0;
-/// The number of the first table among the lists.
-const FIRST_TABLE: usize = usize::MAX / 2;
+/// The number of the first table, or other group of what is said of something named, among the lists.
+const FIRST_GROUP: usize = usize::MAX / 2;
 /// That of the first table which may say something of the note.
 const FIRST_RECORD: usize = usize::MAX / 4;
 
@@ -65,8 +65,8 @@ pub(super) enum ValueForm {
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub(super) struct Facts {
     pub(super) all: Vec<Said>,
-    /// What is said of what a cell of a table or the beginning of an item names; it counts where that is a note, in the place
-    /// of the fact with its key on its line.
+    /// What is said of something that is named, as in a cell of a table or at the beginning of an item; it counts where that is a
+    /// note, in the place of the facts on its line.
     pub(super) named: Vec<Said>,
     /// What the tables say that may be facts of the note: each counts where the memory knows all its keys.
     pub(super) records: Vec<Vec<Said>>,
@@ -99,7 +99,7 @@ impl Facts {
     pub(super) fn of(text: &str, note: &Note<'_>) -> Self {
         let facts = note.facts();
         let mut facts = facts.iter().filter(|fact| !is_label(fact)).take(MOST_FACTS).peekable();
-        let cells: Vec<Cell> = note.cells().take(MOST_FACTS).collect();
+        let named: Vec<Named> = note.named().take(MOST_FACTS).collect();
         let mut left = MOST_FACTS;
         let fits = move |record: &Vec<Fact>| {
             let after = left.checked_sub(record.len());
@@ -107,11 +107,11 @@ impl Facts {
             after.is_some()
         };
         let mut records = note.records().filter(fits).peekable();
-        if facts.peek().is_none() && cells.is_empty() && records.peek().is_none() {
+        if facts.peek().is_none() && named.is_empty() && records.peek().is_none() {
             return Self::default();
         }
         let mut reading = Reading::new(note);
-        reading.add_cells(&cells);
+        reading.add_named(&named);
         while let Some(fact) = facts.next_if(|fact| matches!(fact.place, Place::FrontMatter(_))) {
             reading.add(fact, OWN, FRONT);
         }
@@ -123,7 +123,6 @@ impl Facts {
             while let Some(fact) = facts.next_if(|fact| fact.line <= number) {
                 if !is_nested(fact) {
                     reading.add_below_label(fact);
-                    reading.add_of_item(fact, line);
                     is_fact = true;
                 } else if fact.line == number {
                     reading.add_nested(fact, line);
@@ -221,28 +220,29 @@ impl Reading {
         }
     }
 
-    /// Adds what the cells of tables say. Where a table says several values of a key of one thing, it is a log of them.
-    fn add_cells(&mut self, cells: &[Cell]) {
+    /// Adds what is said of something named. Where a table or a list says several values of a key of one thing, it is a log of
+    /// them.
+    fn add_named(&mut self, named: &[Named]) {
         let mut sections: HashMap<(usize, String), usize> = HashMap::new();
         let mut often: HashMap<(usize, &str), usize> = HashMap::new();
         let mut found = Vec::new();
-        for cell in cells {
-            let about = name(&cell.about);
+        for one in named {
+            let about = name(&one.about);
             if !is_short_name(&about) {
                 continue;
             }
-            let (next, key) = (self.facts.sections.len(), (cell.table, about));
+            let (next, key) = (self.facts.sections.len(), (one.group, about));
             if !sections.contains_key(&key) {
                 self.facts.sections.push(key.1.clone());
             }
             let section = *sections.entry(key).or_insert(next);
-            *often.entry((section, &cell.fact.key)).or_default() += 1;
-            found.push((section, cell));
+            *often.entry((section, &one.fact.key)).or_default() += 1;
+            found.push((section, one));
         }
-        found.retain(|(section, cell)| often.get(&(*section, cell.fact.key.as_str())) == Some(&1));
+        found.retain(|(section, one)| often.get(&(*section, one.fact.key.as_str())) == Some(&1));
         let named = found
             .into_iter()
-            .map(|(section, cell)| said(&cell.fact, section, (FIRST_TABLE + cell.table, cell.fact.line), false));
+            .map(|(section, one)| said(&one.fact, section, (FIRST_GROUP + one.group, one.fact.line), false));
         self.facts.named.extend(named);
     }
 
@@ -255,18 +255,6 @@ impl Reading {
         let facts = record.iter().filter(|fact| !fact.value.is_empty());
         let facts = facts.map(|fact| said(fact, self.section, (list, fact.line), self.has_text));
         self.facts.records.push(facts.collect());
-    }
-
-    /// Adds a field in brackets of an item as what is said of what the item names before it, as in `- Ana [city:: Oslo]`.
-    fn add_of_item(&mut self, fact: &Fact, line: &str) {
-        let Some(text) = item(line.trim_start()).filter(|_| fact.place == Place::Bracketed) else { return };
-        let before = text.split("::").next().unwrap_or_default();
-        let about = before.rfind(['[', '(']).and_then(|open| before.get(..open)).map(name).unwrap_or_default();
-        if is_short_name(&about) {
-            let section = self.facts.sections.len();
-            self.facts.sections.push(about);
-            self.facts.named.push(said(fact, section, (self.list, fact.line), self.has_text));
-        }
     }
 
     /// Moves to the next line and returns its text without quote marks, or `""` for a callout's title, which is a label of

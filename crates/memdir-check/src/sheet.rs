@@ -1,6 +1,6 @@
 //! [`Sheet`]: a note, its facts by their keys, and what each of its sections is about.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::Look;
 use super::fact::Said;
@@ -42,19 +42,21 @@ impl<'n> Sheet<'n> {
         (sheets, subjects)
     }
 
-    /// Adds what is said of what a cell or an item names, where that is a note.
+    /// Adds what is said of something that is named, where that is a note: what else its line states is no fact.
     fn add_named(&mut self) {
-        for said in &self.look.facts.named {
-            if self.about(said.section).is_empty() && !self.is_own(said.section) {
-                continue;
-            }
-            let facts = self.keys.entry(said.name()).or_default();
-            facts.retain(|fact| fact.line != said.line);
-            facts.push(said);
+        let named = self.look.facts.named.iter();
+        let named = named.filter(|said| !self.about(said.section).is_empty() || self.is_own(said.section));
+        let named: Vec<&Said> = named.collect();
+        if named.is_empty() {
+            return;
         }
-        if !self.look.facts.named.is_empty() {
-            self.keys.values_mut().for_each(|facts| facts.sort_by_key(|fact| fact.line));
+        let lines: HashSet<usize> = named.iter().map(|said| said.line).collect();
+        self.keys.values_mut().for_each(|facts| facts.retain(|fact| !lines.contains(&fact.line)));
+        for said in named {
+            self.keys.entry(said.name()).or_default().push(said);
         }
+        self.keys.retain(|_, facts| !facts.is_empty());
+        self.keys.values_mut().for_each(|facts| facts.sort_by_key(|fact| fact.line));
     }
 
     /// Adds what the tables of the note say of it, where `is_known` says of all keys of a table, each with the facts that the

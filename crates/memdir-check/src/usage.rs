@@ -184,6 +184,8 @@ impl<'n> Habits<'n> {
         let usage = self.usage.entry(key).or_default();
         usage.spread += usize::from(is_spread(facts));
         let is_relation = facts.iter().all(|fact| fact.form == ValueForm::Link);
+        // A list of the front matter is none of lines, and says nothing of what two lines of another key are.
+        let is_written_as_list = facts.iter().any(|fact| fact.form == ValueForm::Several);
         let (of_key, of_all) = match Use::of(facts) {
             Use::Single => (&mut usage.single, Some(&mut self.singles)),
             Use::Paired => (&mut usage.paired, Some(&mut self.pairs)),
@@ -191,7 +193,7 @@ impl<'n> Habits<'n> {
             Use::Apart => (&mut usage.apart, None),
         };
         *of_key += 1;
-        if let Some(of_all) = of_all.filter(|_| !is_relation) {
+        if let Some(of_all) = of_all.filter(|_| !is_relation && !is_written_as_list) {
             *of_all += 1;
         }
     }

@@ -94,13 +94,15 @@ impl Engine {
         let [told, other] = <[Side; 2]>::try_from(finding.sides.clone()).ok()?;
         let text = self.text_of(&told.path)?;
         let note = Note::parse(&text);
-        let said = note.facts().into_iter().find(|fact| fact.line == told.line);
-        // A row of a table may say something of another note, and nothing of its own.
-        let of_cell = || {
-            let mut cells = note.cells().map(|cell| cell.fact);
-            cells.find(|fact| fact.line == told.line && finding.target.as_deref() == Some(fact.key.as_str()))
-        };
-        let said = said.or_else(of_cell)?;
+        // What a line says of something that it names is no fact of the note.
+        let stated = note.facts().into_iter().chain(note.named().map(|named| named.fact));
+        let mut stated =
+            stated.filter(|fact| fact.line == told.line && finding.target.as_deref() == Some(fact.key.as_str()));
+        let said = stated.next()?;
+        // A row can say it of several: which of them is meant, the line alone does not tell.
+        if stated.any(|other| other.span != said.span) {
+            return None;
+        }
         Some(Question {
             kind: QuestionKind::Disputed,
             question: format!(

@@ -223,6 +223,13 @@ fn a_row_a_callout_and_an_item_can_be_about_another_note() {
         ("1. [[user]]\n   - city: Genoa\n", 6),
         ("- [[user]] [city:: Genoa]\n", 5),
         ("- Ada Kern (pet:: cat) (city:: Genoa)\n", 5),
+        ("- [[user]]: city: Genoa\n", 5),
+        ("- pets\n  - Ada Kern – **City**: Genoa\n", 6),
+        ("- [[user|Ada]] (city: Genoa, pet: cat)\n", 5),
+        ("[[user]]\n: pet: cat\n: city: Genoa\n", 7),
+        // Each cell of a row is about its own column.
+        ("| | [[p1]] | [[user]] | [[p2]] |\n|---|---|---|---|\n| city | City 1 | Genoa | City 2 |\n", 7),
+        ("| | [[user]] | [[p1]] | [[p2]] |\n|---|---|---|---|\n| city | Genoa | City 1 | City 2 |\n", 7),
     ] {
         // The note has a city of its own, which is another one.
         let note = format!("# Minutes\n\n- city: Bern\n\n{text}");
@@ -280,6 +287,22 @@ fn a_day_is_the_same_however_it_is_written() {
 }
 
 #[test]
+fn lists_of_the_front_matter_do_not_make_two_lines_a_list() {
+    let found = |front: &str| {
+        let note = |number: usize| {
+            let text = format!("---\n{front}city: C{number}\nphone: {number}00\njob: J{number}\n---\n# Q {number}\n");
+            (format!("q{number}.md"), text)
+        };
+        let minutes = ("m.md".to_owned(), "# M\n\n- [[q1]]: city: Genoa\n".to_owned());
+        let notes: Vec<_> = (0..4).map(note).chain([minutes]).collect();
+        let notes: Vec<_> = notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        found(&notes, Kind::ConflictingFact).iter().filter(|found| !found.may_be_list).count()
+    };
+    assert_eq!(found(""), 1);
+    assert_eq!(found("pets:\n  - cat\n  - dog\ntools: [saw, file]\n"), 1);
+}
+
+#[test]
 fn a_column_that_means_something_else_and_a_log_contradict_nothing() {
     let table = |rows: &str| added("minutes.md", &format!("# Minutes\n\n| Name | city |\n|---|---|\n{rows}"));
     let told = |line: usize| ("minutes.md".to_owned(), Some(line));
@@ -294,17 +317,25 @@ fn a_column_that_means_something_else_and_a_log_contradict_nothing() {
 }
 
 #[test]
-fn the_action_gives_a_cell_the_value_of_the_note_that_it_is_about() {
+fn the_action_gives_what_is_named_the_value_of_the_note_that_it_is_about() {
     use memdir_core::action::{Action, UpdateFile};
-    let text = "# Minutes\n\n| Name | pet | city |\n|---|---|---|\n| Ada Kern | cat | Genoa |\n";
-    let notes = people(8, "# Ada Kern\n- city: Rome\n");
-    let notes = notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).chain([("minutes.md", text)]);
-    let found = found(&notes.collect::<Vec<_>>(), Kind::ConflictingFact);
-    let Some(Action::UpdateFile(UpdateFile { path, old_content, new_content, .. })) = &found[0].action else {
-        panic!("{found:?}")
-    };
-    assert_eq!((path.as_str(), text.matches(old_content.as_str()).count()), ("minutes.md", 1));
-    assert_eq!(text.replacen(old_content, new_content, 1), text.replace("Genoa", "Rome"));
+    for named in [
+        "| Name | pet | city |\n|---|---|---|\n| Ada Kern | cat | Genoa |\n",
+        "- [[user]]: city: Genoa\n",
+        "- Ada Kern (pet: cat, city: Genoa)\n",
+        "- Ada Kern: on the road (city:: Genoa)\n",
+    ] {
+        let text = format!("# Minutes\n\n{named}");
+        let notes = people(8, "# Ada Kern\n- city: Rome\n");
+        let notes =
+            notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).chain([("minutes.md", text.as_str())]);
+        let found = found(&notes.collect::<Vec<_>>(), Kind::ConflictingFact);
+        let Some(Action::UpdateFile(UpdateFile { path, old_content, new_content, .. })) = &found[0].action else {
+            panic!("{found:?}")
+        };
+        assert_eq!((path.as_str(), text.matches(old_content.as_str()).count()), ("minutes.md", 1));
+        assert_eq!(text.replacen(old_content, new_content, 1), text.replace("Genoa", "Rome"));
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@
 //! * a row of a table with two columns; its head only where it has no other rows;
 //! * a key of the front matter.
 //!
-//! What a table says of what its rows or columns name is no fact of the note, see [`Cell`].
+//! What a note says of something else that it names is no fact of the note, see [`Named`].
 //!
 //! What Markdown says is code, and what stands in a comment, states nothing. Keys are compared without regard to case, and
 //! `_`, `-` and a blank are the same in them.
@@ -22,13 +22,13 @@ use super::Note;
 use super::front::{Quote, Value};
 
 mod add;
-mod cell;
 mod line;
+mod named;
 mod read;
 mod set;
 
-pub use cell::Cell;
 pub use line::Callout;
+pub use named::Named;
 pub use set::{Edit, Unset};
 
 use read::{Source, Stated};

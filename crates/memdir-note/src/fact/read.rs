@@ -91,7 +91,7 @@ impl Note<'_> {
     }
 
     /// The fields in brackets of a run, with ranges in bytes of the note.
-    fn brackets(&self, run: &Run) -> Vec<Bracketed> {
+    pub(super) fn brackets(&self, run: &Run) -> Vec<Bracketed> {
         let start = run.span.start;
         let moved = |range: Range<usize>| range.start + start..range.end + start;
         let found = line::bracketed(self.slice(run.span.clone()), |at| self.is_opaque(start + at));
@@ -204,7 +204,7 @@ impl Note<'_> {
     }
 
     /// A value without blanks around it, and without the ids of blocks, comments and fields in brackets at its end.
-    fn bare(&self, range: Range<usize>, brackets: &[Bracketed]) -> Range<usize> {
+    pub(super) fn bare(&self, range: Range<usize>, brackets: &[Bracketed]) -> Range<usize> {
         let mut value = line::trimmed(self.text, range);
         loop {
             let end = line::block_id(self.slice(value.clone())).map(|at| value.start + at);

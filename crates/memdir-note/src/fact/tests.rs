@@ -386,12 +386,13 @@ proptest! {
     }
 }
 
-/// The cells of a note as `about key value line`.
-fn cells(text: &str) -> Vec<String> {
+/// What a note says of what it names, as `about key value line`.
+fn named(text: &str) -> Vec<String> {
     let note = Note::parse(text);
-    let said = note.cells().map(|cell| {
-        assert_eq!(note.text().get(cell.fact.span.clone()).unwrap().replace("\\|", "|"), cell.fact.value);
-        format!("{} {} {} {}", cell.about, cell.fact.key, cell.fact.value, cell.fact.line)
+    let said = note.named().map(|one| {
+        let fact = one.fact;
+        assert_eq!(note.text().get(fact.span.clone()).unwrap().replace("\\|", "|"), fact.value);
+        format!("{} {} {} {}", one.about, fact.key, fact.value, fact.line)
     });
     said.collect()
 }
@@ -400,18 +401,49 @@ fn cells(text: &str) -> Vec<String> {
 fn a_table_says_something_of_what_its_rows_and_columns_name() {
     let table = "| Name | **city**: | job |\n|---|:-:|---|\n| [[ana\\|Ana]] | Os\\|lo | |\n| Ben | Rome\n";
     assert_eq!(
-        cells(&format!("text\n\n{table}")),
+        named(&format!("text\n\n{table}")),
         ["[[ana\\|Ana]] city Os|lo 5", "Ben city Rome 6", "**city**: Ben Rome 6"]
     );
-    assert_eq!(cells("| | Ana |\n|-|-|\n| city | Oslo |\n"), ["city Ana Oslo 3", "Ana city Oslo 3"]);
+    assert_eq!(named("| | Ana |\n|-|-|\n| city | Oslo |\n"), ["city Ana Oslo 3", "Ana city Oslo 3"]);
     for text in [
         "| a | b |\n|-|-|\n",
         "| a |\n|-|\n| b |\n",
         "%%\n| a | b |\n|-|-|\n| c | d |\n%%\n",
         "```\n| a | b |\n|-|-|\n| c | d |\n```\n",
     ] {
-        assert_eq!(cells(text), [""; 0], "{text}");
+        assert_eq!(named(text), [""; 0], "{text}");
     }
+}
+
+#[test]
+fn an_item_says_something_of_what_it_begins_with() {
+    for (item, expected) in [
+        ("[[ana]]: city: Oslo", "[[ana]] city Oslo 3"),
+        ("**[[ana|A: b]]** – **City**: Oslo ^id", "**[[ana|A: b]]** City Oslo 3"),
+        ("[Ana (x)](ana.md) - city: Oslo, Norway", "[Ana (x)](ana.md) city Oslo, Norway 3"),
+        ("Ana-Lena：city：Oslo", "Ana-Lena city Oslo 3"),
+        ("[[ana]] [city:: Oslo]", "[[ana]] city Oslo 3"),
+        ("[[ana]]: back from [[oslo]] (city:: Oslo)", "[[ana]] city Oslo 3"),
+        ("Ana (city: Oslo, Norway, age: 4)", "Ana city Oslo, Norway 3|Ana age 4 3"),
+        ("[[ana]] (city：Oslo; age：4)", "[[ana]] city Oslo 3|[[ana]] age 4 3"),
+        // These name nothing, or say nothing with a key.
+        ("city: Oslo", ""),
+        ("[[ana]] lives in Oslo", ""),
+        ("[[ana]]: lives in Oslo (since 2020)", ""),
+        ("[[ana]] (city: Oslo) came", ""),
+        ("[[ana]] (city: Oslo; in May)", ""),
+        ("[[ana]]:city: Oslo", ""),
+        ("[ ] [[ana]]: city: Oslo", ""),
+        ("[x] [[ana]] [city:: Oslo]", ""),
+        ("[[ana", ""),
+        ("[a [b (c", ""),
+    ] {
+        assert_eq!(named(&format!("text\n\n- {item}\n")).join("|"), expected, "{item}");
+        assert_eq!(named(&format!("text\n\n1. {item}\n   - more\n")).join("|"), expected, "{item}");
+    }
+    assert_eq!(named("Ana\n: city: Oslo\n: age: 4\n"), ["Ana city Oslo 2", "Ana age 4 3"]);
+    assert_eq!(named("Ana\n: city: Oslo\nand more\n"), [""; 0]);
+    assert_eq!(named("%%\n- Ana: city: Oslo\n%%\n\n`- Ana: city: Oslo`\n"), [""; 0]);
 }
 
 /// A head is read with every row of its table: what cannot be a name is not copied as often.
@@ -420,8 +452,8 @@ fn a_cell_that_is_too_long_to_be_a_name_names_nothing() {
     let rows = "| a | b |\n".repeat(3);
     for (bytes, count) in [(200, 3), (201, 0), (10_000, 0)] {
         let long = "x".repeat(bytes);
-        assert_eq!(cells(&format!("| k | {long} |\n|---|---|\n{rows}")).len(), count, "{bytes}");
-        assert_eq!(cells(&format!("| k | l |\n|---|---|\n{}", rows.replace('a', &long))).len(), count, "{bytes}");
+        assert_eq!(named(&format!("| k | {long} |\n|---|---|\n{rows}")).len(), count, "{bytes}");
+        assert_eq!(named(&format!("| k | l |\n|---|---|\n{}", rows.replace('a', &long))).len(), count, "{bytes}");
     }
 }
 
@@ -449,7 +481,7 @@ proptest! {
                 expected.push(format!("column {column} row {row} {end}"));
             }
         }
-        prop_assert_eq!(cells(&text), expected, "{}", text);
+        prop_assert_eq!(named(&text), expected, "{}", text);
     }
 }
 
