@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::fact::{FRONT, Said, ValueForm};
+use super::fact::{FRONT, Said, ValueForm, name};
 use super::sheet::Sheet;
 use super::subject::Subjects;
 use super::usage::{Evidence, Habits, MOST_VALUES, Use, is_below};
@@ -94,7 +94,11 @@ impl<'n> Book<'n> {
         Some(Finding {
             line: Some(told.line),
             target: Some(pair.told.1.key.clone()),
-            message: format!("`{}` contradicts {place}, `{}`", told.text, other.text),
+            message: format!(
+                "`{}` contradicts {place}, `{}`",
+                shown(&told, &told_text, pair.told.1),
+                shown(&other, &other_text, pair.other.1)
+            ),
             action: if may_be_list { None } else { action() },
             may_be_list,
             ..finding(Kind::ConflictingFact, &told.path.clone())
@@ -344,6 +348,12 @@ impl<'n> Book<'n> {
             |(one, other)| Pair { told: (told, other), other: (kept, one), takes_told: true, may_be_list: false };
         differ.into_iter().map(pair).collect()
     }
+}
+
+/// The line of a side, with the one below it where it holds nothing but the key.
+fn shown(side: &Side, text: &str, said: &Said) -> String {
+    let below = text.lines().nth(side.line).unwrap_or_default().trim();
+    if name(&side.text) == said.name() { format!("{} {below}", side.text) } else { side.text.clone() }
 }
 
 /// Whether two values have the same form, and are no links: what a person should be asked about where little is known of the key.

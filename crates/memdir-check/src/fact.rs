@@ -116,11 +116,14 @@ impl Facts {
             reading.add(fact, OWN, FRONT);
         }
         let first = note.line_at(note.body());
+        // The last line of the last fact.
+        let mut said_until = 0;
         for (line, number) in text.lines().zip(1..).skip(first.saturating_sub(1)) {
             let line = reading.in_quote(line);
             let is_heading = reading.is_heading(number);
             let mut is_fact = false;
             while let Some(fact) = facts.next_if(|fact| fact.line <= number) {
+                said_until = note.line_at(fact.span.end);
                 if !is_nested(fact) {
                     reading.add_below_label(fact);
                     is_fact = true;
@@ -134,7 +137,7 @@ impl Facts {
             if facts.peek().is_none() && records.peek().is_none() {
                 break;
             }
-            if !is_fact && !is_heading {
+            if !is_fact && !is_heading && number > said_until {
                 reading.pass(line);
             }
             reading.parent_at(line);

@@ -185,6 +185,8 @@ fn a_fact_is_compared_in_every_structure() {
         ("| City |\n|---|\n| Genoa |\n", 7),
         ("| phone | boss | city |\n|---|---|---|\n| 900 | [[b1]] | Genoa |\n", 7),
         ("| | Eva | Tom |\n|---|---|---|\n| city | Genoa | Bern |\n", 7),
+        ("City\n: Genoa\n", 5),
+        ("pet\n: cat\n\nCity\n: Genoa\n", 8),
     ] {
         let found = added("eva.md", &format!("# Eva\n\n- city: Bern\n\n{fact}"));
         assert_eq!(found, [("eva.md".to_owned(), Some(line))], "{fact}");
@@ -284,6 +286,14 @@ fn a_day_is_the_same_however_it_is_written() {
     for day in ["20230914", "2023/09/14", "20231313", "2023/9/14", "130 September 2023"] {
         assert_eq!(of(day).len(), 1, "{day}");
     }
+}
+
+#[test]
+fn a_line_with_nothing_but_a_key_is_shown_with_the_one_below_it() {
+    let notes = people(8, "# Ada\n- city: Rome\n\nCity\n:   Genoa\n");
+    let notes: Vec<_> = notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let found = found(&notes, Kind::ConflictingFact);
+    assert_eq!(found[0].message, "`City :   Genoa` contradicts line 2, `- city: Rome`");
 }
 
 #[test]

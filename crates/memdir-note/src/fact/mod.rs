@@ -7,6 +7,7 @@
 //!   next one is its value. In a quote, and in a callout called `quote` or `cite`, the first key has to be bold; other
 //!   callouts, as `> [!info]`, are boxes for what the note says itself. The lines of a conversation are none, where three or more begin
 //!   with the same key;
+//! * a list of definitions: a line with a term and one below it with a colon, a blank and what it means;
 //! * a field of Dataview: a line `key:: value`, or `[key:: value]` and `(key:: value)` in a text;
 //! * a row of a table with two columns; its head only where it has no other rows;
 //! * a key of the front matter.
@@ -105,7 +106,7 @@ impl Note<'_> {
         let (mut key, mut value) = (self.slice(stated.key.clone()).to_owned(), None);
         let place = match stated.source {
             Source::Item(item) => self.place_of_item(item),
-            Source::Line { .. } => Place::Line,
+            Source::Line { .. } | Source::Definition(_) => Place::Line,
             Source::Bracketed => Place::Bracketed,
             Source::Row(_) => Place::Row,
             Source::Front(entry) => {

@@ -35,6 +35,8 @@ pub(super) enum Source {
         /// Whether the whole paragraph is made of such lines.
         is_whole: bool,
     },
+    /// A term and the definition below it, by the place of their run.
+    Definition(usize),
     /// A field in brackets.
     Bracketed,
     /// A row of a table, by the place of the row.
@@ -76,7 +78,7 @@ impl Note<'_> {
     fn without_speakers(&self, mut found: Vec<Stated>) -> Vec<Stated> {
         let key_of = |stated: &Stated| match stated.source {
             Source::Line { .. } => Some(folded(self.slice(stated.key.clone()))),
-            Source::Front(_) | Source::Item(_) | Source::Bracketed | Source::Row(_) => None,
+            Source::Front(_) | Source::Item(_) | Source::Definition(_) | Source::Bracketed | Source::Row(_) => None,
         };
         let mut lines: HashMap<String, usize> = HashMap::new();
         for key in found.iter().filter_map(key_of) {
@@ -117,6 +119,13 @@ impl Note<'_> {
         let (is_quoted, top) = self.in_quote(run);
         if top >= count {
             return;
+        }
+        if !is_item
+            && !is_quoted
+            && count == top + 2
+            && let Some(stated) = self.definition(index, run, top)
+        {
+            return found.push(stated);
         }
         let first = keyed(top);
         let is_own = !is_quoted || first.as_ref().is_some_and(|(.., form)| *form == Form::Bold);
@@ -161,6 +170,22 @@ impl Note<'_> {
                 None => {}
             }
         }
+    }
+
+    /// The fact of a paragraph of two lines, a term and, behind a colon, what it means.
+    fn definition(&self, index: usize, run: &Run, top: usize) -> Option<Stated> {
+        let [term, below] = [top, top + 1].map(|at| self.markup.runs.line(run, at));
+        let text = self.slice(term.clone());
+        let start = line::definition(self.slice(below.clone()))?;
+        let key = line::cell(text).filter(|_| line::keyed(text).is_none())?;
+        let key = term.start + key.start..term.start + key.end;
+        let value = below.start + start..below.end;
+        (!self.is_opaque(key.start)).then_some(Stated {
+            key,
+            value,
+            source: Source::Definition(index),
+            holds_others: false,
+        })
     }
 
     /// Whether a run says what somebody else said, and how many of its lines are the title of a callout.

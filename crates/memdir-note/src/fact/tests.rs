@@ -69,6 +69,70 @@ fn lines_of_paragraphs_state_facts_where_they_are_no_prose() {
 }
 
 #[test]
+fn a_term_with_one_definition_is_a_fact() {
+    check("City\n: Oslo\n\n**Job**\n:   nurse ^id\n", &[("City", "Oslo", 1), ("Job", "nurse", 4)]);
+    check("> [!info]\n> City\n> : Oslo\n", &[("City", "Oslo", 2)]);
+    for text in ["City\n\n: Oslo\n", "City\n:Oslo\n", ": Oslo\n", "City\n: Oslo\nin the north\n", "> City\n> : Oslo\n"]
+    {
+        check(text, &[]);
+    }
+    check("[[ana]]\n: Oslo\n", &[]);
+    let edit = Note::parse("# Ana\n\nCity\n: Oslo\n\nJob\n: nurse\n").set_fact("age", "4").unwrap();
+    assert_eq!(
+        edit.apply("# Ana\n\nCity\n: Oslo\n\nJob\n: nurse\n"),
+        "# Ana\n\nCity\n: Oslo\n\nJob\n: nurse\n\nage\n: 4\n"
+    );
+}
+
+/// The terms that another reader finds, each with its definitions.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the events are not ours, and few of them are text")]
+fn definitions(text: &str) -> Vec<(String, Vec<String>)> {
+    let (mut found, mut is_term): (Vec<(String, Vec<String>)>, bool) = (Vec::new(), false);
+    for event in Parser::new_ext(text, Options::ENABLE_DEFINITION_LIST) {
+        match event {
+            Event::Start(Tag::DefinitionListTitle) => {
+                is_term = true;
+                found.push(Default::default());
+            }
+            Event::Start(Tag::DefinitionListDefinition) => {
+                is_term = false;
+                found.last_mut().unwrap().1.push(String::new());
+            }
+            Event::Text(piece) => match found.last_mut() {
+                Some((term, _)) if is_term => term.push_str(&piece),
+                Some((_, definitions)) => definitions.last_mut().unwrap().push_str(&piece),
+                None => {}
+            },
+            _ => {}
+        }
+    }
+    found
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn lists_of_definitions_are_read_as_another_reader_reads_them(
+        counts in prop::collection::vec((1..4usize, any::<bool>()), 1..6), margin in prop::sample::select(&["", "  "][..]),
+    ) {
+        let mut text = String::new();
+        for (term, (count, is_apart)) in counts.iter().enumerate() {
+            text += &format!("term {term}\n");
+            (0..*count).for_each(|at| text += &format!("{margin}: is {term} {at}\n"));
+            text += if *is_apart { "\n" } else { "" };
+        }
+        let expected = definitions(&text).into_iter().filter_map(|(term, all)| {
+            let [only] = <[String; 1]>::try_from(all).ok()?;
+            Some((term, only))
+        });
+        let expected: Vec<_> = expected.collect();
+        let facts: Vec<_> = Note::parse(&text).facts().into_iter().map(|fact| (fact.key, fact.value)).collect();
+        prop_assert_eq!(facts, expected, "{}", text);
+    }
+}
+
+#[test]
 fn what_stands_in_a_callout_the_note_says_itself() {
     check("> [!info] Ana\n> city: Oslo\n> job: nurse\n", &[("city", "Oslo", 2), ("job", "nurse", 3)]);
     check(
@@ -326,6 +390,7 @@ fn any_block(number: usize) -> impl Strategy<Value = String> {
         format!("\n**key {number}:** old{number}x0\nold{number}x1\n\n"),
         format!("\nkey {number}: old{number}x0 old{number}x1\n\n"),
         format!("\nprose\nkey {number}:: old{number}x0 old{number}x1  \nprose\n\n"),
+        format!("\nkey {number}\n: old{number}x0 old{number}x1\n\n"),
         format!("\nprose (key {number}:: old{number}x0 old{number}x1) prose\n\n"),
         format!("\n| a | b |\n|---|---|\n| key {number} | old{number}x0 old{number}x1   |\n| c | d |\n\n"),
         format!("\n> - key {number}: old{number}x0\n>   old{number}x1\n\n"),
