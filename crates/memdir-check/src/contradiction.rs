@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::fact::{FRONT, Said, ValueForm, name};
+use super::fact::{FRONT, Said, ValueForm, Written, name};
 use super::sheet::Sheet;
 use super::subject::Subjects;
 use super::usage::{Evidence, Habits, MOST_VALUES, Use, is_below};
@@ -63,6 +63,7 @@ pub(super) fn conflicts<'n>(
 impl<'n> Book<'n> {
     fn of(notes: impl Iterator<Item = (&'n MemoryPath, &'n Look)>) -> Self {
         let (mut sheets, subjects) = Sheet::all(notes);
+        Sheet::add_outlined(&mut sheets);
         let habits = Habits::of(&sheets);
         for sheet in sheets.iter_mut().filter(|sheet| !sheet.look.facts.records.is_empty()) {
             sheet.add_records(|key, own| habits.evidence(key, own) >= Evidence::Likely);
@@ -350,10 +351,14 @@ impl<'n> Book<'n> {
     }
 }
 
-/// The line of a side, with the one below it where it holds nothing but the key.
+/// The line of a side, with the one below it where it holds nothing but the key, and with the key where that stands above.
 fn shown(side: &Side, text: &str, said: &Said) -> String {
     let below = text.lines().nth(side.line).unwrap_or_default().trim();
-    if name(&side.text) == said.name() { format!("{} {below}", side.text) } else { side.text.clone() }
+    match said.written {
+        Written::Pair if name(&side.text) == said.name() => format!("{} {below}", side.text),
+        Written::Pair => side.text.clone(),
+        Written::Outlined | Written::Headed => format!("{} {}", said.key, side.text),
+    }
 }
 
 /// Whether two values have the same form, and are no links: what a person should be asked about where little is known of the key.

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use memdir_note::fact::{self, Callout, Form, Named, Place};
+use memdir_note::fact::{self, Callout, Form, KeyIn, Named, Outlined, Place};
 use memdir_note::{Fact, Note, PartialDate, Period, folded};
 
 /// No more facts of one note are compared.
@@ -24,6 +24,8 @@ pub(super) const FRONT: usize = 0;
 const FIRST_GROUP: usize = usize::MAX / 2;
 /// That of the first table which may say something of the note.
 const FIRST_RECORD: usize = usize::MAX / 4;
+/// That of the first outline.
+const FIRST_OUTLINE: usize = usize::MAX / 8;
 
 /// A fact as it is compared.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -44,8 +46,20 @@ pub(super) struct Said {
     pub(super) item: usize,
     /// Whether text stands between it and the heading of its section.
     pub(super) is_remark: bool,
+    pub(super) written: Written,
     /// Its first moment and the first one after it, in microseconds, where it says since when or until when it holds.
     pub(super) time: (Option<i64>, Option<i64>),
+}
+
+/// How a fact is written.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(super) enum Written {
+    /// As a key and a value.
+    Pair,
+    /// As an item with one in it, which is a fact only if the memory uses its text as a key.
+    Outlined,
+    /// As a heading with one line below it, which is one only if the memory uses its text as a key more than as a heading.
+    Headed,
 }
 
 /// What kind of value a fact has.
@@ -70,6 +84,8 @@ pub(super) struct Facts {
     pub(super) named: Vec<Said>,
     /// What the tables say that may be facts of the note: each counts where the memory knows all its keys.
     pub(super) records: Vec<Vec<Said>>,
+    /// What is written as an outline: each counts where the memory uses its key.
+    pub(super) outlined: Vec<Said>,
     /// By number, as keys are compared; empty for [`OWN`].
     pub(super) sections: Vec<String>,
 }
@@ -107,7 +123,8 @@ impl Facts {
             after.is_some()
         };
         let mut records = note.records().filter(fits).peekable();
-        if facts.peek().is_none() && named.is_empty() && records.peek().is_none() {
+        let mut outlined = note.outlined().into_iter().take(MOST_FACTS).peekable();
+        if facts.peek().is_none() && named.is_empty() && records.peek().is_none() && outlined.peek().is_none() {
             return Self::default();
         }
         let mut reading = Reading::new(note);
@@ -134,7 +151,10 @@ impl Facts {
             while let Some(record) = records.next_if(|record| record.first().is_some_and(|fact| fact.line <= number)) {
                 reading.add_record(&record);
             }
-            if facts.peek().is_none() && records.peek().is_none() {
+            while let Some(one) = outlined.next_if(|one| one.fact.line <= number) {
+                reading.add_outlined(&one);
+            }
+            if facts.peek().is_none() && records.peek().is_none() && outlined.peek().is_none() {
                 break;
             }
             if !is_fact && !is_heading && number > said_until {
@@ -145,8 +165,8 @@ impl Facts {
         let until =
             reading.facts.front("valid until").and_then(|until| PartialDate::parse(until.get(..10).unwrap_or(until)));
         if let Some(until) = until.map(|until| until.end.micros()) {
-            let Self { all, named, records, .. } = &mut reading.facts;
-            let facts = all.iter_mut().chain(named).chain(records.iter_mut().flatten());
+            let Self { all, named, records, outlined, .. } = &mut reading.facts;
+            let facts = all.iter_mut().chain(named).chain(records.iter_mut().flatten()).chain(outlined);
             facts.for_each(|fact| fact.time.1 = fact.time.1.or(Some(until)));
         }
         reading.facts
@@ -170,6 +190,8 @@ struct Reading {
     /// The last line of the heading above.
     below: usize,
     section: usize,
+    /// The levels of the headings around, each with its section.
+    headed: Vec<(u8, usize)>,
     list: usize,
     item: usize,
     /// Whether there is text in the section already.
@@ -193,6 +215,7 @@ struct Parent {
 struct Title {
     first: usize,
     last: usize,
+    level: u8,
     /// Empty for the title of the note.
     text: String,
 }
@@ -207,6 +230,7 @@ impl Reading {
         let titles = headings.iter().enumerate().map(|(at, heading)| Title {
             first: note.line_at(heading.span.start),
             last: note.line_at(heading.span.end.saturating_sub(1)),
+            level: heading.level,
             text: if at == 0 && has_title && Some(heading.level) == top { String::new() } else { name(&heading.text) },
         });
         Self {
@@ -214,6 +238,7 @@ impl Reading {
             facts: Facts { sections: vec![String::new()], ..Facts::default() },
             below: 0,
             section: OWN,
+            headed: Vec::new(),
             list: FRONT + 1,
             item: 0,
             has_text: false,
@@ -258,6 +283,29 @@ impl Reading {
         let facts = record.iter().filter(|fact| !fact.value.is_empty());
         let facts = facts.map(|fact| said(fact, self.section, (list, fact.line), self.has_text));
         self.facts.records.push(facts.collect());
+    }
+
+    /// Adds an outline as what is said of what stands around it.
+    fn add_outlined(&mut self, outlined: &Outlined) {
+        let (section, written) = match &outlined.key_in {
+            KeyIn::Item => {
+                if let Some(label) = self.label.take() {
+                    self.open(label);
+                }
+                (self.section, Written::Outlined)
+            }
+            KeyIn::Nested(about) => {
+                self.facts.sections.push(name(about));
+                (self.facts.sections.len() - 1, Written::Outlined)
+            }
+            KeyIn::Heading => {
+                let around = self.headed.iter().rev().nth(1);
+                (around.map_or(OWN, |(_, section)| *section), Written::Headed)
+            }
+        };
+        let list = FIRST_OUTLINE + self.facts.outlined.len();
+        let said = said(&outlined.fact, section, (list, outlined.fact.line), self.has_text);
+        self.facts.outlined.push(Said { written, ..said });
     }
 
     /// Moves to the next line and returns its text without quote marks, or `""` for a callout's title, which is a label of
@@ -326,6 +374,8 @@ impl Reading {
         while let Some(title) = self.headings.pop_front_if(|title| title.first <= line) {
             self.below = title.last;
             self.open(title.text);
+            while self.headed.pop_if(|(level, _)| *level >= title.level).is_some() {}
+            self.headed.push((title.level, self.section));
         }
         line <= self.below
     }
@@ -388,6 +438,7 @@ fn said(fact: &Fact, section: usize, place: (usize, usize), is_remark: bool) -> 
         list: place.0,
         item: place.1,
         is_remark,
+        written: Written::Pair,
         time: (period.since.map(|since| since.start.micros()), period.until.map(|until| until.end.micros())),
     }
 }

@@ -1,9 +1,9 @@
 //! [`Sheet`]: a note, its facts by their keys, and what each of its sections is about.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::Look;
-use super::fact::Said;
+use super::fact::{Said, Written};
 use super::subject::Subjects;
 use super::usage::{Keys, Use};
 use super::value::is_same;
@@ -57,6 +57,31 @@ impl<'n> Sheet<'n> {
         }
         self.keys.retain(|_, facts| !facts.is_empty());
         self.keys.values_mut().for_each(|facts| facts.sort_by_key(|fact| fact.line));
+    }
+
+    /// Adds what is written as an outline in all notes, where the memory uses its word as a key: an item where some fact has it, and a
+    /// heading where at least as many notes have it as a key.
+    pub(super) fn add_outlined(sheets: &mut [Self]) {
+        let mut used: HashMap<String, (usize, usize)> = HashMap::new();
+        for sheet in sheets.iter() {
+            for key in sheet.keys.keys() {
+                used.entry((*key).to_owned()).or_default().0 += 1;
+            }
+            let headed = sheet.look.facts.outlined.iter().filter(|said| said.written == Written::Headed);
+            headed.for_each(|said| used.entry(said.name().to_owned()).or_default().1 += 1);
+        }
+        for sheet in sheets {
+            for said in &sheet.look.facts.outlined {
+                let (keys, headings) = used.get(said.name()).copied().unwrap_or_default();
+                let facts = if keys > 0 && (said.written == Written::Outlined || keys >= headings) {
+                    sheet.keys.entry(said.name()).or_default()
+                } else {
+                    continue;
+                };
+                facts.push(said);
+                facts.sort_by_key(|fact| fact.line);
+            }
+        }
     }
 
     /// Adds what the tables of the note say of it, where `is_known` says of all keys of a table, each with the facts that the

@@ -1,6 +1,6 @@
 //! Whether two values of a fact can both be true.
 
-use super::fact::{Said, ValueForm};
+use super::fact::{Said, ValueForm, Written};
 use memdir_note::{PartialDate, words};
 
 /// Whether two values say the same, or one says what the other does and more, as a year and a day of it.
@@ -38,7 +38,18 @@ pub(super) fn excludes(one: &Said, other: &Said) -> bool {
         && is_comparable(other)
         && !is_same(one, other)
         && overlaps(one, other)
+        && may_be_facts(one, other)
         && !are_labelled(one, other)
+}
+
+/// Whether both are facts, or one is, and the other looks like one: it is an outline of which the value is a name, as that of the fact
+/// is. Below most headings there is prose.
+fn may_be_facts(one: &Said, other: &Said) -> bool {
+    match [one, other].iter().filter(|said| said.written == Written::Pair).count() {
+        2 => true,
+        1 => [one, other].iter().all(|said| said.form != ValueForm::Words),
+        _ => false,
+    }
 }
 
 /// Whether each value says in brackets at its end of what it is the value, and they say different things, as `(home)` and

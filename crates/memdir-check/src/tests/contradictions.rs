@@ -114,7 +114,7 @@ fn two_lines_of_a_memory_that_tells_nothing_hang_on_the_history() {
 }
 
 /// Notes of people who have each key once, and one whose text is given.
-fn people(count: usize, text: &str) -> Vec<(String, String)> {
+pub(super) fn people(count: usize, text: &str) -> Vec<(String, String)> {
     let person = |number: usize| {
         let text = format!("# Person {number}\n- city: City {number}\n- phone: {number}00\n- boss: [[b{number}]]\n");
         (format!("p{number}.md"), text)
@@ -146,7 +146,7 @@ fn that_a_key_has_one_value_is_learnt_from_other_notes() {
 }
 
 /// The lines of contradictions that a last note adds to a memory of people with a city, a phone and a boss each.
-fn added(path: &str, text: &str) -> Vec<(String, Option<usize>)> {
+pub(super) fn added(path: &str, text: &str) -> Vec<(String, Option<usize>)> {
     let mut notes = people(8, "# Ada Kern\n- city: Rome\n- sister: Vera\n");
     notes.push((path.to_owned(), text.to_owned()));
     let notes: Vec<_> = notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
@@ -444,7 +444,7 @@ fn parted(more: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[track_caller]
-fn check_told(notes: &[(String, String)], expected: &[(&str, usize, &str, usize)]) {
+pub(super) fn check_told(notes: &[(String, String)], expected: &[(&str, usize, &str, usize)]) {
     let notes: Vec<_> = notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     let told = found(&notes, Kind::ConflictingFact);
     let told: Vec<_> = told

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 mod contradictions;
 mod fact;
+mod outlines;
 mod tidy;
 
 use super::{Checked, File, Finding, Kind, Look, Seen, check};

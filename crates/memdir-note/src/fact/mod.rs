@@ -25,11 +25,13 @@ use super::front::{Quote, Value};
 mod add;
 mod line;
 mod named;
+mod outlined;
 mod read;
 mod set;
 
 pub use line::Callout;
 pub use named::Named;
+pub use outlined::{KeyIn, Outlined};
 pub use set::{Edit, Unset};
 
 use read::{Source, Stated};
