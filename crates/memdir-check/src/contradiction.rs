@@ -63,7 +63,7 @@ pub(super) fn conflicts<'n>(
 impl<'n> Book<'n> {
     fn of(notes: impl Iterator<Item = (&'n MemoryPath, &'n Look)>) -> Self {
         let (mut sheets, subjects) = Sheet::all(notes);
-        Sheet::add_outlined(&mut sheets);
+        Sheet::add_possible(&mut sheets);
         let habits = Habits::of(&sheets);
         for sheet in sheets.iter_mut().filter(|sheet| !sheet.look.facts.records.is_empty()) {
             sheet.add_records(|key, own| habits.evidence(key, own) >= Evidence::Likely);
@@ -192,15 +192,16 @@ impl<'n> Book<'n> {
             && self.is_part(sheet, other.section)
     }
 
-    /// Whether the second fact stands alone below a heading that nothing in the memory speaks of, beside what the note says of
-    /// itself: there is nothing else that it could be about.
+    /// Whether one fact stands alone below a heading that nothing in the memory speaks of, beside what the note says of itself:
+    /// there is nothing else that it could be about.
     fn is_aside(&self, sheet: &Sheet<'_>, one: &Said, other: &Said, evidence: Evidence) -> bool {
-        let is_alone = sheet.look.facts.all.iter().filter(|fact| fact.section == other.section).count() == 1;
-        let title = sheet.look.facts.sections.get(other.section).map_or("", String::as_str);
+        let (own, aside) = if self.is_part(sheet, one.section) { (one, other) } else { (other, one) };
+        let is_alone = sheet.keys.values().flatten().filter(|fact| fact.section == aside.section).count() == 1;
+        let title = sheet.look.facts.sections.get(aside.section).map_or("", String::as_str);
         is_alone
             && evidence >= Evidence::Habit
-            && self.is_part(sheet, one.section)
-            && sheet.about(other.section).is_empty()
+            && self.is_part(sheet, own.section)
+            && sheet.about(aside.section).is_empty()
             && !self.habits.speaks_of(title)
     }
 
@@ -354,10 +355,13 @@ impl<'n> Book<'n> {
 /// The line of a side, with the one below it where it holds nothing but the key, and with the key where that stands above.
 fn shown(side: &Side, text: &str, said: &Said) -> String {
     let below = text.lines().nth(side.line).unwrap_or_default().trim();
-    match said.written {
-        Written::Pair if name(&side.text) == said.name() => format!("{} {below}", side.text),
-        Written::Pair => side.text.clone(),
-        Written::Outlined | Written::Headed => format!("{} {}", said.key, side.text),
+    let words = name(&side.text);
+    if words == said.name() {
+        format!("{} {below}", side.text)
+    } else if said.written != Written::Pair && !words.contains(said.name()) {
+        format!("{} {}", said.key, side.text)
+    } else {
+        side.text.clone()
     }
 }
 

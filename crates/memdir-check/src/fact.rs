@@ -56,6 +56,9 @@ pub(super) struct Said {
 pub(super) enum Written {
     /// As a key and a value.
     Pair,
+    /// As a key of which the text does not tell that it is one, with what is named and a value: it counts where that is a note and
+    /// the memory uses the key.
+    Keyed,
     /// As an item with one in it, which is a fact only if the memory uses its text as a key.
     Outlined,
     /// As a heading with one line below it, which is one only if the memory uses its text as a key more than as a heading.
@@ -84,8 +87,8 @@ pub(super) struct Facts {
     pub(super) named: Vec<Said>,
     /// What the tables say that may be facts of the note: each counts where the memory knows all its keys.
     pub(super) records: Vec<Vec<Said>>,
-    /// What is written as an outline: each counts where the memory uses its key.
-    pub(super) outlined: Vec<Said>,
+    /// What is written so that the text does not tell whether its key is one: each counts where the memory uses the key.
+    pub(super) possible: Vec<Said>,
     /// By number, as keys are compared; empty for [`OWN`].
     pub(super) sections: Vec<String>,
 }
@@ -123,12 +126,16 @@ impl Facts {
             after.is_some()
         };
         let mut records = note.records().filter(fits).peekable();
+        let by_key: Vec<Named> = note.named_by_key().into_iter().take(MOST_FACTS).collect();
         let mut outlined = note.outlined().into_iter().take(MOST_FACTS).peekable();
-        if facts.peek().is_none() && named.is_empty() && records.peek().is_none() && outlined.peek().is_none() {
+        let has_named = !named.is_empty() || !by_key.is_empty();
+        if facts.peek().is_none() && !has_named && records.peek().is_none() && outlined.peek().is_none() {
             return Self::default();
         }
         let mut reading = Reading::new(note);
-        reading.add_named(&named);
+        reading.facts.named = reading.named(&named);
+        let by_key = reading.named(&by_key).into_iter().map(|said| Said { written: Written::Keyed, ..said });
+        reading.facts.possible = by_key.collect();
         while let Some(fact) = facts.next_if(|fact| matches!(fact.place, Place::FrontMatter(_))) {
             reading.add(fact, OWN, FRONT);
         }
@@ -165,8 +172,8 @@ impl Facts {
         let until =
             reading.facts.front("valid until").and_then(|until| PartialDate::parse(until.get(..10).unwrap_or(until)));
         if let Some(until) = until.map(|until| until.end.micros()) {
-            let Self { all, named, records, outlined, .. } = &mut reading.facts;
-            let facts = all.iter_mut().chain(named).chain(records.iter_mut().flatten()).chain(outlined);
+            let Self { all, named, records, possible, .. } = &mut reading.facts;
+            let facts = all.iter_mut().chain(named).chain(records.iter_mut().flatten()).chain(possible);
             facts.for_each(|fact| fact.time.1 = fact.time.1.or(Some(until)));
         }
         reading.facts
@@ -248,9 +255,8 @@ impl Reading {
         }
     }
 
-    /// Adds what is said of something named. Where a table or a list says several values of a key of one thing, it is a log of
-    /// them.
-    fn add_named(&mut self, named: &[Named]) {
+    /// What is said of something named. Where a table or a list says several values of a key of one thing, it is a log of them.
+    fn named(&mut self, named: &[Named]) -> Vec<Said> {
         let mut sections: HashMap<(usize, String), usize> = HashMap::new();
         let mut often: HashMap<(usize, &str), usize> = HashMap::new();
         let mut found = Vec::new();
@@ -271,7 +277,7 @@ impl Reading {
         let named = found
             .into_iter()
             .map(|(section, one)| said(&one.fact, section, (FIRST_GROUP + one.group, one.fact.line), false));
-        self.facts.named.extend(named);
+        named.collect()
     }
 
     /// Adds what a table may say of what stands here.
@@ -296,16 +302,16 @@ impl Reading {
             }
             KeyIn::Nested(about) => {
                 self.facts.sections.push(name(about));
-                (self.facts.sections.len() - 1, Written::Outlined)
+                (self.facts.sections.len() - 1, Written::Keyed)
             }
             KeyIn::Heading => {
                 let around = self.headed.iter().rev().nth(1);
                 (around.map_or(OWN, |(_, section)| *section), Written::Headed)
             }
         };
-        let list = FIRST_OUTLINE + self.facts.outlined.len();
+        let list = FIRST_OUTLINE + self.facts.possible.len();
         let said = said(&outlined.fact, section, (list, outlined.fact.line), self.has_text);
-        self.facts.outlined.push(Said { written, ..said });
+        self.facts.possible.push(Said { written, ..said });
     }
 
     /// Moves to the next line and returns its text without quote marks, or `""` for a callout's title, which is a label of

@@ -45,7 +45,7 @@ impl<'n> Sheet<'n> {
     /// Adds what is said of something that is named, where that is a note: what else its line states is no fact.
     fn add_named(&mut self) {
         let named = self.look.facts.named.iter();
-        let named = named.filter(|said| !self.about(said.section).is_empty() || self.is_own(said.section));
+        let named = named.filter(|said| self.is_about_note(said.section));
         let named: Vec<&Said> = named.collect();
         if named.is_empty() {
             return;
@@ -59,27 +59,30 @@ impl<'n> Sheet<'n> {
         self.keys.values_mut().for_each(|facts| facts.sort_by_key(|fact| fact.line));
     }
 
-    /// Adds what is written as an outline in all notes, where the memory uses its word as a key: an item where some fact has it, and a
-    /// heading where at least as many notes have it as a key.
-    pub(super) fn add_outlined(sheets: &mut [Self]) {
+    /// Adds what may be said in all notes, where the memory uses its word as a key: an item where some fact has it, and a heading
+    /// where at least as many notes have it as a key.
+    pub(super) fn add_possible(sheets: &mut [Self]) {
         let mut used: HashMap<String, (usize, usize)> = HashMap::new();
         for sheet in sheets.iter() {
             for key in sheet.keys.keys() {
                 used.entry((*key).to_owned()).or_default().0 += 1;
             }
-            let headed = sheet.look.facts.outlined.iter().filter(|said| said.written == Written::Headed);
+            let headed = sheet.look.facts.possible.iter().filter(|said| said.written == Written::Headed);
             headed.for_each(|said| used.entry(said.name().to_owned()).or_default().1 += 1);
         }
         for sheet in sheets {
-            for said in &sheet.look.facts.outlined {
+            for said in &sheet.look.facts.possible {
                 let (keys, headings) = used.get(said.name()).copied().unwrap_or_default();
-                let facts = if keys > 0 && (said.written == Written::Outlined || keys >= headings) {
-                    sheet.keys.entry(said.name()).or_default()
-                } else {
-                    continue;
+                let is_fact = match said.written {
+                    Written::Pair | Written::Outlined => true,
+                    Written::Headed => keys >= headings,
+                    Written::Keyed => sheet.is_about_note(said.section),
                 };
-                facts.push(said);
-                facts.sort_by_key(|fact| fact.line);
+                if keys > 0 && is_fact {
+                    let facts = sheet.keys.entry(said.name()).or_default();
+                    facts.push(said);
+                    facts.sort_by_key(|fact| fact.line);
+                }
             }
         }
     }
@@ -104,6 +107,10 @@ impl<'n> Sheet<'n> {
     /// Whether a section is about the note itself by its title.
     pub(super) fn is_own(&self, section: usize) -> bool {
         self.own.contains(&section)
+    }
+
+    fn is_about_note(&self, section: usize) -> bool {
+        !self.about(section).is_empty() || self.is_own(section)
     }
 
     /// The notes that a section is about, where those are others.

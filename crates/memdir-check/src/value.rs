@@ -16,6 +16,11 @@ pub(super) fn is_same(one: &Said, other: &Said) -> bool {
     if let Some((one, other)) = number(one).zip(number(other)) {
         return one.total_cmp(&other).is_eq();
     }
+    // The parts of an address add no detail to each other.
+    let is_address = |said: &Said| said.value.contains('@') && !said.value.contains(char::is_whitespace);
+    if is_address(one) && is_address(other) {
+        return false;
+    }
     let words = |said: &Said| words_of(day(&said.value).as_deref().unwrap_or(&said.value));
     let (one, other) = (words(one), words(other));
     one.iter().all(|word| other.contains(word)) || other.iter().all(|word| one.contains(word))

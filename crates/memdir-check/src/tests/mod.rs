@@ -6,6 +6,7 @@ mod contradictions;
 mod fact;
 mod outlines;
 mod tidy;
+mod values;
 
 use super::{Checked, File, Finding, Kind, Look, Seen, check};
 use memdir_core::action::{Action, UpdateFile};

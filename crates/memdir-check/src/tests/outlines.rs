@@ -1,4 +1,4 @@
-//! A key with its value below it, in an item or in a heading, which is a fact only where the memory uses the word as a key.
+//! A key with its value below it, or above what is named, which is a fact only where the memory uses the word as a key.
 
 use super::contradictions::{added, check_told, people};
 use super::{Kind, found};
@@ -68,4 +68,34 @@ fn a_heading_of_more_notes_than_have_it_as_a_key_is_no_key() {
         found(&notes, Kind::ConflictingFact).len()
     };
     assert_eq!([0, 8, 9].map(told), [1, 1, 0]);
+}
+
+#[test]
+fn a_list_below_a_key_says_it_of_what_its_items_name() {
+    let told = |text: &str| {
+        let found = added("minutes.md", &format!("# Minutes\n\n- city: Bern\n\n{text}"));
+        found.into_iter().map(|(_, line)| line.unwrap()).collect::<Vec<_>>()
+    };
+    for (text, line) in [
+        ("## City\n\n- Person 0: City 0\n- [[user]]: Genoa\n", 8),
+        ("- **city**\n  - Ada Kern – Genoa\n  - Person 1 – City 1\n", 6),
+        ("| Who | What | |\n|---|---|---|\n| [[user\\|Ada]] | city | Genoa |\n| Tom | city | Oslo |\n", 7),
+    ] {
+        assert_eq!(told(text), [line], "{text}");
+        assert_eq!(told(&text.replace("Genoa", "Rome")), [0; 0], "{text}");
+    }
+    for text in [
+        "## Town\n\n- [[user]]: Genoa\n",
+        "## City\n\n- Zoe: Genoa\n",
+        "## City\n\n- [[user]]: where her boat is\n",
+        "## City\n\n- [[user]]: port: Genoa\n",
+        "## City\n\n- [[user]] (Genoa)\n",
+        "## City\n\n- [ ] [[user]]: Genoa\n",
+        "## City\n\n- trips\n  - [[user]]: Genoa\n",
+        // A log of several.
+        "## City\n\n- [[user]]: Genoa\n- [[user]]: Bern\n",
+        "| Who | What | |\n|---|---|---|\n| [[user]] | city | Genoa |\n| [[user]] | city | Bern |\n",
+    ] {
+        assert_eq!(told(text), [0; 0], "{text}");
+    }
 }

@@ -39,49 +39,30 @@ impl Note<'_> {
     }
 
     fn outlined_items(&self) -> Vec<Outlined> {
-        let runs = &self.markup.runs;
-        let mut texts: Vec<Option<&Run>> = vec![None; runs.items.len()];
-        for run in &runs.runs {
-            if let Kind::Item(item) = run.kind
-                && let Some(text) = texts.get_mut(item)
-            {
-                *text = Some(run);
-            }
-        }
-        let text = |item: usize| texts.get(item).copied().flatten().filter(|run| runs.count(run) == 1);
-        let mut open: Vec<usize> = Vec::new();
+        let outline = self.markup.runs.outline();
+        let of = |item: usize| outline.get(item).copied().unwrap_or_default();
         let mut found = Vec::new();
-        for (at, item) in runs.items.iter().enumerate() {
-            while open
-                .pop_if(|outer| runs.items.get(*outer).is_none_or(|outer| outer.span.end <= item.span.start))
-                .is_some()
-            {}
-            let parent = open.last().copied();
-            if let Some(parent) = parent
-                && self.is_only_child(parent, at, text(parent))
-                && let Some((key, value)) = text(parent).zip(text(at))
-            {
-                let around = open.len().checked_sub(2).and_then(|around| open.get(around));
-                let key_in = match around {
-                    Some(around) => text(*around).map(|run| KeyIn::Nested(self.slice(run.span.clone()).to_owned())),
-                    None => Some(KeyIn::Item),
-                };
-                let place = self.place_of_item(at);
-                found.extend(
-                    key_in
-                        .and_then(|key_in| self.outlined_as(key_in, self.slice(key.span.clone()), &value.span, place)),
-                );
+        for (at, (value, parent)) in outline.iter().enumerate() {
+            let Some((value, parent)) = value.zip(*parent) else { continue };
+            let (Some(key), around) = of(parent) else { continue };
+            if !self.is_only_child(parent, at, key) {
+                continue;
             }
-            open.push(at);
+            let key_in = match around {
+                Some(around) => of(around).0.map(|run| KeyIn::Nested(self.slice(run.span.clone()).to_owned())),
+                None => Some(KeyIn::Item),
+            };
+            let (key, place) = (self.slice(key.span.clone()), self.place_of_item(at));
+            found.extend(key_in.and_then(|key_in| self.outlined_as(key_in, key, &value.span, place)));
         }
         found
     }
 
     /// Whether an item, which has no box, holds its text and one item without more, and nothing else.
-    fn is_only_child(&self, parent: usize, child: usize, text: Option<&Run>) -> bool {
+    fn is_only_child(&self, parent: usize, child: usize, text: &Run) -> bool {
         let runs = &self.markup.runs;
         let Some((outer, item)) = runs.items.get(parent).zip(runs.items.get(child)) else { return false };
-        let Some((list, text)) = runs.lists.get(item.list).zip(text) else { return false };
+        let Some(list) = runs.lists.get(item.list) else { return false };
         let is_blank = |range: Range<usize>| self.slice(range).trim().is_empty();
         !item.has_more
             && [&outer.task, &item.task].iter().all(|task| task.is_none())
