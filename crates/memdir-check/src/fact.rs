@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use memdir_note::fact::{self, Callout, Form, KeyIn, Named, Outlined, Place};
+use memdir_note::fact::{self, Callout, Form, KeyIn, Named, Place, PossibleFact};
 use memdir_note::{Fact, Note, PartialDate, Period, folded};
 
 /// No more facts of one note are compared.
@@ -24,8 +24,8 @@ pub(super) const FRONT: usize = 0;
 const FIRST_GROUP: usize = usize::MAX / 2;
 /// That of the first table which may say something of the note.
 const FIRST_RECORD: usize = usize::MAX / 4;
-/// That of the first outline.
-const FIRST_OUTLINE: usize = usize::MAX / 8;
+/// That of the first possible fact.
+const FIRST_POSSIBLE: usize = usize::MAX / 8;
 
 /// A fact as it is compared.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -59,9 +59,9 @@ pub(super) enum Written {
     /// As a key of which the text does not tell that it is one, with what is named and a value: it counts where that is a note and
     /// the memory uses the key.
     Keyed,
-    /// As an item with one in it, which is a fact only if the memory uses its text as a key.
-    Outlined,
-    /// As a heading with one line below it, which is one only if the memory uses its text as a key more than as a heading.
+    /// With the look of a fact of what stands around it, which it is only if the memory uses the key.
+    Possible,
+    /// The same in a heading, which is one only if the memory uses it as a key as often as in headings.
     Headed,
 }
 
@@ -127,9 +127,9 @@ impl Facts {
         };
         let mut records = note.records().filter(fits).peekable();
         let by_key: Vec<Named> = note.named_by_key().into_iter().take(MOST_FACTS).collect();
-        let mut outlined = note.outlined().into_iter().take(MOST_FACTS).peekable();
+        let mut possible = note.possible_facts().into_iter().take(MOST_FACTS).peekable();
         let has_named = !named.is_empty() || !by_key.is_empty();
-        if facts.peek().is_none() && !has_named && records.peek().is_none() && outlined.peek().is_none() {
+        if facts.peek().is_none() && !has_named && records.peek().is_none() && possible.peek().is_none() {
             return Self::default();
         }
         let mut reading = Reading::new(note);
@@ -158,10 +158,10 @@ impl Facts {
             while let Some(record) = records.next_if(|record| record.first().is_some_and(|fact| fact.line <= number)) {
                 reading.add_record(&record);
             }
-            while let Some(one) = outlined.next_if(|one| one.fact.line <= number) {
-                reading.add_outlined(&one);
+            while let Some(one) = possible.next_if(|one| one.fact.line <= number) {
+                reading.add_possible(&one);
             }
-            if facts.peek().is_none() && records.peek().is_none() && outlined.peek().is_none() {
+            if facts.peek().is_none() && records.peek().is_none() && possible.peek().is_none() {
                 break;
             }
             if !is_fact && !is_heading && number > said_until {
@@ -291,14 +291,15 @@ impl Reading {
         self.facts.records.push(facts.collect());
     }
 
-    /// Adds an outline as what is said of what stands around it.
-    fn add_outlined(&mut self, outlined: &Outlined) {
-        let (section, written) = match &outlined.key_in {
-            KeyIn::Item => {
-                if let Some(label) = self.label.take() {
+    /// Adds a possible fact of what stands around it.
+    fn add_possible(&mut self, possible: &PossibleFact) {
+        let (section, written) = match &possible.key_in {
+            KeyIn::Text => {
+                // A bold line above its value has been taken for a label.
+                if let Some(label) = self.label.take().filter(|label| *label != name(&possible.fact.key)) {
                     self.open(label);
                 }
-                (self.section, Written::Outlined)
+                (self.section, Written::Possible)
             }
             KeyIn::Nested(about) => {
                 self.facts.sections.push(name(about));
@@ -309,8 +310,8 @@ impl Reading {
                 (around.map_or(OWN, |(_, section)| *section), Written::Headed)
             }
         };
-        let list = FIRST_OUTLINE + self.facts.possible.len();
-        let said = said(&outlined.fact, section, (list, outlined.fact.line), self.has_text);
+        let list = FIRST_POSSIBLE + self.facts.possible.len();
+        let said = said(&possible.fact, section, (list, possible.fact.line), self.has_text);
         self.facts.possible.push(Said { written, ..said });
     }
 

@@ -74,7 +74,7 @@ impl<'n> Sheet<'n> {
             for said in &sheet.look.facts.possible {
                 let (keys, headings) = used.get(said.name()).copied().unwrap_or_default();
                 let is_fact = match said.written {
-                    Written::Pair | Written::Outlined => true,
+                    Written::Pair | Written::Possible => true,
                     Written::Headed => keys >= headings,
                     Written::Keyed => sheet.is_about_note(said.section),
                 };

@@ -47,8 +47,8 @@ pub(super) fn excludes(one: &Said, other: &Said) -> bool {
         && !are_labelled(one, other)
 }
 
-/// Whether both are facts, or one is, and the other looks like one: it is an outline of which the value is a name, as that of the fact
-/// is. Below most headings there is prose.
+/// Whether both are facts, or one is, and the other has the look of one. Then each value is a name: below most headings there is
+/// prose.
 fn may_be_facts(one: &Said, other: &Said) -> bool {
     match [one, other].iter().filter(|said| said.written == Written::Pair).count() {
         2 => true,

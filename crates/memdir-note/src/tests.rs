@@ -464,7 +464,7 @@ fn check_places(text: &str) {
         end = heading.span.end;
     }
     let others = note.named().chain(note.named_by_key()).map(|named| named.fact).chain(note.records().flatten());
-    let others = others.chain(note.outlined().into_iter().map(|outlined| outlined.fact));
+    let others = others.chain(note.possible_facts().into_iter().map(|possible| possible.fact));
     for fact in note.facts().into_iter().chain(others) {
         assert!(text.get(fact.span.clone()).is_some());
     }

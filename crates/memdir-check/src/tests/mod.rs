@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 mod contradictions;
 mod fact;
-mod outlines;
+mod possible;
 mod tidy;
 mod values;
 

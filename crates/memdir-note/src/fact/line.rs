@@ -118,9 +118,9 @@ pub(super) fn cell(cell: &str) -> Option<Range<usize>> {
 }
 
 /// What stands between a name and what is said of it, with blanks around it.
-const DASHES: [char; 3] = ['-', '–', '—'];
+const SIGNS: [char; 5] = ['-', '–', '—', '=', '→'];
 
-/// What a text names at its start before it says something of it, and where that begins: behind a colon or a dash, or at a bracket
+/// What a text names at its start before it says something of it, and where that begins: behind a colon or a sign, or at a bracket
 /// that is none of a link.
 pub(super) fn subject(text: &str) -> Option<(Range<usize>, usize)> {
     let mut at = 0;
@@ -139,7 +139,7 @@ pub(super) fn subject(text: &str) -> Option<(Range<usize>, usize)> {
                 }
                 None => return Some((0..at, at)),
             },
-            _ if DASHES.contains(&next) && is_apart && text.get(..at)?.ends_with(char::is_whitespace) => {
+            _ if SIGNS.contains(&next) && is_apart && text.get(..at)?.ends_with(char::is_whitespace) => {
                 return Some((0..at, behind));
             }
             _ => {}
@@ -147,6 +147,11 @@ pub(super) fn subject(text: &str) -> Option<(Range<usize>, usize)> {
         at = behind;
     }
     None
+}
+
+/// The subject of a text behind which a colon or a sign stands, and where what is said of it begins.
+pub(super) fn pair(text: &str) -> Option<(Range<usize>, usize)> {
+    subject(text).filter(|(name, rest)| name.end < *rest)
 }
 
 /// Where the link ends that begins at a `[`.

@@ -25,13 +25,13 @@ use super::front::{Quote, Value};
 mod add;
 mod line;
 mod named;
-mod outlined;
+mod possible;
 mod read;
 mod set;
 
 pub use line::Callout;
 pub use named::Named;
-pub use outlined::{KeyIn, Outlined};
+pub use possible::{KeyIn, PossibleFact};
 pub use set::{Edit, Unset};
 
 use read::{Source, Stated};

@@ -7,7 +7,7 @@ use crate::Note;
 use crate::run::{Item, Kind, Run};
 
 /// A longer text names nothing.
-const MOST_NAME_BYTES: usize = 200;
+pub(super) const MOST_NAME_BYTES: usize = 200;
 
 /// What a note says of something that it names:
 ///
@@ -67,12 +67,12 @@ impl Note<'_> {
     fn item_by_key(&self, item: &Item, run: &Run, key: &str) -> Option<Named> {
         let key = key.get(line::cell(key)?)?.to_owned();
         let text = self.slice(run.span.clone());
-        let (name, rest) = line::subject(text).filter(|(name, rest)| name.end < *rest)?;
+        let (name, rest) = line::pair(text)?;
         let about = line::trimmed(text, name);
         let span = self.bare(run.span.start + rest..run.span.end, &[]);
         let value = self.slice(span.clone());
         if value.is_empty()
-            || line::keyed(value).is_some()
+            || line::pair(value).is_some()
             || value.contains("::")
             || !(1..=MOST_NAME_BYTES).contains(&about.len())
             || self.is_opaque(span.start)

@@ -1,10 +1,10 @@
-//! A key with its value below it, or above what is named, which is a fact only where the memory uses the word as a key.
+//! What has the look of a fact, and is one only where the memory uses its key.
 
 use super::contradictions::{added, check_told, people};
 use super::{Kind, found};
 
 #[test]
-fn an_outline_is_compared_where_its_word_is_a_key() {
+fn what_looks_like_a_fact_is_compared_where_its_key_is_one() {
     let told = |text: &str| {
         let found = added("eva.md", &format!("# Eva\n\n- city: Bern\n\n{text}"));
         found.into_iter().map(|(_, line)| line.unwrap()).collect::<Vec<_>>()
@@ -17,6 +17,11 @@ fn an_outline_is_compared_where_its_word_is_a_key() {
         ("- people\n  - Eva\n    - city\n      - Genoa\n", 8),
         ("## City\n\nGenoa\n\n## Pets\n\nShe has none.\n", 7),
         ("City\n----\n\n**Genoa**\n", 8),
+        ("## City: Genoa\n\nShe has a boat.\n", 5),
+        ("- pet → cat\n- **City** → Genoa\n", 6),
+        ("1. city = Genoa\n", 5),
+        ("- Eva\n  - city – Genoa\n", 6),
+        ("**City**  \nGenoa\n", 6),
     ] {
         assert_eq!(told(text), [line], "{text}");
         assert_eq!(told(&text.replace("Genoa", "Bern")), [0; 0], "{text}");
@@ -35,6 +40,17 @@ fn an_outline_is_compared_where_its_word_is_a_key() {
         "- Vera\n  - Eva's boat\n    - city\n      - Genoa\n",
         "## City\n\nThe town of Genoa is where her boat is.\n",
         "## City\n\n- Genoa\n",
+        "## Town: Genoa\n",
+        "- town – Genoa\n",
+        "- city –Genoa\n",
+        "- city – to Genoa by boat\n",
+        "- city\n  - Zoe – Genoa\n",
+        "## City\n\nZoe – Genoa\n",
+        "- Vera\n  - city – Genoa\n",
+        "- [ ] city – Genoa\n",
+        "**City**\nGenoa\nby the sea\n",
+        "City\nGenoa\n",
+        "> **City**\n> Genoa\n",
         "## City\n\n> Genoa\n",
         "## City\n\nGenoa\n\nBy the sea.\n",
         "## City\n\nGenoa\nby the sea\n",
@@ -47,7 +63,7 @@ fn an_outline_is_compared_where_its_word_is_a_key() {
 }
 
 #[test]
-fn an_outline_can_be_about_another_note() {
+fn it_can_be_about_another_note() {
     let mut notes = people(8, "# Ada Kern\n- city: Rome\n");
     let text = "# Minutes\n\n- [[user]]\n  - city\n    - Genoa\n\n## Person 1\n\nWe met.\n\n### City\n\nGenoa\n";
     notes.push(("minutes.md".to_owned(), text.to_owned()));
