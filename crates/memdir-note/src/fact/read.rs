@@ -68,7 +68,10 @@ impl Note<'_> {
             }
             let brackets = if has_fields { self.brackets(run) } else { Vec::new() };
             let first = found.len();
-            self.lines_of(index, run, has_fields, &mut found);
+            match self.definition(index, run) {
+                Some(stated) => found.push(stated),
+                None => self.lines_of(index, run, has_fields, &mut found),
+            }
             self.settle(&mut found, first, &brackets);
         }
         self.without_speakers(found)
@@ -120,13 +123,6 @@ impl Note<'_> {
         if top >= count {
             return;
         }
-        if !is_item
-            && !is_quoted
-            && count == top + 2
-            && let Some(stated) = self.definition(index, run, top)
-        {
-            return found.push(stated);
-        }
         let first = keyed(top);
         let is_own = !is_quoted || first.as_ref().is_some_and(|(.., form)| *form == Form::Bold);
         // Prose wraps: a line of it that happens to have a colon states nothing.
@@ -173,7 +169,11 @@ impl Note<'_> {
     }
 
     /// The fact of a paragraph of two lines, a term and, behind a colon, what it means.
-    fn definition(&self, index: usize, run: &Run, top: usize) -> Option<Stated> {
+    fn definition(&self, index: usize, run: &Run) -> Option<Stated> {
+        let (is_quoted, top) = self.in_quote(run);
+        if is_quoted || matches!(run.kind, Kind::Item(_)) || self.markup.runs.count(run) != top + 2 {
+            return None;
+        }
         let [term, below] = [top, top + 1].map(|at| self.markup.runs.line(run, at));
         let text = self.slice(term.clone());
         let start = line::definition(self.slice(below.clone()))?;
