@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::Look;
 use super::fact::{Said, Written};
+use super::name;
 use super::subject::Subjects;
 use super::usage::{Keys, Use};
 use super::value::is_same;
@@ -70,7 +71,8 @@ impl<'n> Sheet<'n> {
             let headed = sheet.look.facts.possible.iter().filter(|said| said.written == Written::Headed);
             headed.for_each(|said| used.entry(said.name().to_owned()).or_default().1 += 1);
         }
-        for sheet in sheets {
+        // What a note of a day says so was so on that day.
+        for sheet in sheets.iter_mut().filter(|sheet| !name::is_day(sheet.path.stem())) {
             for said in &sheet.look.facts.possible {
                 let (keys, headings) = used.get(said.name()).copied().unwrap_or_default();
                 let is_fact = match said.written {

@@ -100,6 +100,8 @@ fn a_list_below_a_key_says_it_of_what_its_items_name() {
         assert_eq!(told(text), [line], "{text}");
         assert_eq!(told(&text.replace("Genoa", "Rome")), [0; 0], "{text}");
     }
+    // The note of a day says what was so on that day.
+    assert_eq!(added("2026-05-09.md", "# 2026-05-09\n\n## City\n\n- [[user]]: Genoa\n"), []);
     for text in [
         "## Town\n\n- [[user]]: Genoa\n",
         "## City\n\n- Zoe: Genoa\n",
