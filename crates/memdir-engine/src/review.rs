@@ -103,12 +103,11 @@ impl Engine {
         if stated.any(|other| other.span != said.span) {
             return None;
         }
+        let beside = self.text_of(&other.path).unwrap_or_default();
+        let (one, two) = (shown(&note, &told), shown(&Note::parse(&beside), &other));
         Some(Question {
             kind: QuestionKind::Disputed,
-            question: format!(
-                "which one is right: `{}`, or `{}` in line {} of `{}`?",
-                told.text, other.text, other.line, other.path
-            ),
+            question: format!("which one is right: `{one}`, or `{two}` in line {} of `{}`?", other.line, other.path),
             path: told.path,
             line: told.line,
             key: said.key,
@@ -121,6 +120,15 @@ impl Engine {
 
     pub(super) fn line_of(&self, path: &MemoryPath, line: usize) -> Option<String> {
         Some(self.text_of(path)?.lines().nth(line.checked_sub(1)?)?.trim().to_owned())
+    }
+}
+
+/// The line of a side, or its fact where the value goes on below the line.
+fn shown(note: &Note<'_>, side: &Side) -> String {
+    let fact = note.facts().into_iter().find(|fact| fact.line == side.line);
+    match fact.filter(|fact| note.line_at(fact.span.end) > side.line && !side.text.contains(&fact.value)) {
+        Some(fact) => format!("{}: {}", fact.key, fact.value),
+        None => side.text.clone(),
     }
 }
 
