@@ -60,6 +60,19 @@ fn the_shape_of_the_questions() {
     assert_eq!(Env::with(&[("user.md", ADA)]).ask(&["review"]).exits(0), json!({"questions": []}));
 }
 
+/// Where a line holds only the key, the question has the value too; what an item says of another note is asked about.
+#[test]
+fn a_question_says_both_values() {
+    let ada = ADA.replace("- city: London\n", "") + "\nCity\n: London\n";
+    let env = Env::with(&[("ada.md", &ada), ("user.md", "# Me\n\n- [[ada]]: city: Paris\n")]);
+    let asked = questions(&env);
+    assert_eq!(
+        asked[0]["question"],
+        "which one is right: `- [[ada]]: city: Paris`, or `City: London` in line 11 of `ada.md`?"
+    );
+    assert_eq!((&asked[0]["key"], &asked[0]["value"]), (&json!("city"), &json!("Paris")));
+}
+
 /// Answers as many questions as there are answers, one after the other; gives what was shown.
 pub(crate) fn answer_all(env: &Env, answers: &[&str]) -> String {
     let (mut terminal, mut seen) = (Terminal::start(command(env)), String::new());

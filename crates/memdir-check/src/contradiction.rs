@@ -4,9 +4,9 @@
 //! That a key has one value is learnt from the memory and from nothing else ([`Habits`]). A finding has to be sure; some is
 //! missed for that.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::fact::{FRONT, Said, ValueForm};
+use super::fact::{FRONT, Said, ValueForm, Written, name};
 use super::sheet::Sheet;
 use super::subject::Subjects;
 use super::usage::{Evidence, Habits, MOST_VALUES, Use, is_below};
@@ -48,6 +48,7 @@ pub(super) fn conflicts<'n>(
     for pair in (0..book.sheets.len())
         .flat_map(|at| book.within(at))
         .chain(book.across())
+        .chain(book.elsewhere())
         .chain(book.named())
         .chain(book.between())
     {
@@ -62,6 +63,7 @@ pub(super) fn conflicts<'n>(
 impl<'n> Book<'n> {
     fn of(notes: impl Iterator<Item = (&'n MemoryPath, &'n Look)>) -> Self {
         let (mut sheets, subjects) = Sheet::all(notes);
+        Sheet::add_possible(&mut sheets);
         let habits = Habits::of(&sheets);
         for sheet in sheets.iter_mut().filter(|sheet| !sheet.look.facts.records.is_empty()) {
             sheet.add_records(|key, own| habits.evidence(key, own) >= Evidence::Likely);
@@ -93,7 +95,11 @@ impl<'n> Book<'n> {
         Some(Finding {
             line: Some(told.line),
             target: Some(pair.told.1.key.clone()),
-            message: format!("`{}` contradicts {place}, `{}`", told.text, other.text),
+            message: format!(
+                "`{}` contradicts {place}, `{}`",
+                shown(&told, &told_text, pair.told.1),
+                shown(&other, &other_text, pair.other.1)
+            ),
             action: if may_be_list { None } else { action() },
             may_be_list,
             ..finding(Kind::ConflictingFact, &told.path.clone())
@@ -186,15 +192,16 @@ impl<'n> Book<'n> {
             && self.is_part(sheet, other.section)
     }
 
-    /// Whether the second fact stands alone below a heading that nothing in the memory speaks of, beside what the note says of
-    /// itself: there is nothing else that it could be about.
+    /// Whether one fact stands alone below a heading that nothing in the memory speaks of, beside what the note says of itself:
+    /// there is nothing else that it could be about.
     fn is_aside(&self, sheet: &Sheet<'_>, one: &Said, other: &Said, evidence: Evidence) -> bool {
-        let is_alone = sheet.look.facts.all.iter().filter(|fact| fact.section == other.section).count() == 1;
-        let title = sheet.look.facts.sections.get(other.section).map_or("", String::as_str);
+        let (own, aside) = if self.is_part(sheet, one.section) { (one, other) } else { (other, one) };
+        let is_alone = sheet.keys.values().flatten().filter(|fact| fact.section == aside.section).count() == 1;
+        let title = sheet.look.facts.sections.get(aside.section).map_or("", String::as_str);
         is_alone
             && evidence >= Evidence::Habit
-            && self.is_part(sheet, one.section)
-            && sheet.about(other.section).is_empty()
+            && self.is_part(sheet, own.section)
+            && sheet.about(aside.section).is_empty()
             && !self.habits.speaks_of(title)
     }
 
@@ -231,6 +238,49 @@ impl<'n> Book<'n> {
         found.sort_by_key(|pair| (pair.told.1.line, pair.other.0));
         found.truncate(MOST_CONFLICTS);
         found
+    }
+
+    /// What sections about a note say against each other where the note has no such key itself. Where they differ of most notes
+    /// of which several say something, the key means something else there.
+    fn elsewhere(&self) -> Vec<Pair<'n>> {
+        let mut often: HashMap<&str, (usize, usize)> = HashMap::new();
+        let mut found = Vec::new();
+        for ((_, key), said) in self.told_elsewhere() {
+            let sections: HashSet<_> = said.iter().map(|(at, fact)| (*at, fact.section)).collect();
+            if said.len() < 2 || sections.len() < said.len() {
+                continue;
+            }
+            let differ = said.iter().zip(said.iter().skip(1)).any(|((_, one), (_, other))| !is_same(one, other));
+            let (all, differing) = often.entry(key).or_default();
+            *all += 1;
+            *differing += usize::from(differ);
+            if differ && said.len() <= MOST_VALUES && self.habits.evidence(key, &[]) >= Evidence::Likely {
+                let pairs = said.iter().enumerate().filter_map(|(number, one)| {
+                    let last = said.iter().skip(number + 1).rev().find(|last| excludes(one.1, last.1))?;
+                    Some(Pair { told: *last, other: *one, takes_told: true, may_be_list: false })
+                });
+                found.extend(pairs.map(|pair| (key, pair)));
+            }
+        }
+        let is_rare = |key: &str| often.get(key).is_none_or(|(all, differ)| *differ <= 1 || differ * 3 <= *all);
+        found.into_iter().filter(|(key, _)| is_rare(key)).map(|(_, pair)| pair).collect()
+    }
+
+    /// What sections of other notes say of each note and key that the note itself does not have, with the places of their notes.
+    fn told_elsewhere(&self) -> BTreeMap<(usize, &'n str), Vec<(usize, &'n Said)>> {
+        let mut told: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for (at, sheet) in self.sheets.iter().enumerate() {
+            for (key, facts) in sheet.keys.iter().filter(|(key, _)| !is_numbered(key)) {
+                for fact in facts {
+                    for about in sheet.about(fact.section) {
+                        if self.sheets.get(*about).is_some_and(|of| of.own(key).is_empty()) {
+                            told.entry((*about, *key)).or_default().push((at, *fact));
+                        }
+                    }
+                }
+            }
+        }
+        told
     }
 
     /// Whether few of the values that a list or the column of a table gives of several notes are others than they give
@@ -299,6 +349,19 @@ impl<'n> Book<'n> {
         let pair =
             |(one, other)| Pair { told: (told, other), other: (kept, one), takes_told: true, may_be_list: false };
         differ.into_iter().map(pair).collect()
+    }
+}
+
+/// The line of a side, with the one below it where it holds nothing but the key, and with the key where that stands above.
+fn shown(side: &Side, text: &str, said: &Said) -> String {
+    let below = text.lines().nth(side.line).unwrap_or_default().trim();
+    let words = name(&side.text);
+    if words == said.name() {
+        format!("{} {below}", side.text)
+    } else if said.written != Written::Pair && !words.contains(said.name()) {
+        format!("{} {}", said.key, side.text)
+    } else {
+        side.text.clone()
     }
 }
 

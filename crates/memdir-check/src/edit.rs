@@ -5,7 +5,7 @@ use std::ops::Range;
 use memdir_core::action::{Action, UpdateFile};
 use memdir_core::path::MemoryPath;
 use memdir_note::Note;
-use memdir_note::fact::key;
+use memdir_note::fact::{Place, key};
 
 /// So many words, and so many lines, are added on each side of a place until it is the only one.
 const MOST_WORDS: usize = 12;
@@ -48,9 +48,9 @@ pub(super) fn without_line(source: &MemoryPath, text: &str, line: usize) -> Opti
     edit(source, text, &(start..end), start..end, "")
 }
 
-/// The action, as `exec` accepts it, that gives the fact of a line another value, whatever other lines have its key. Of a row of a table that
-/// says more, it is the cell with the key of the fact that stands on line `other`. Lines are counted from 1. `None` where there is no
-/// single one, or the new value cannot be written there.
+/// The action, as `exec` accepts it, that gives the fact of a line another value, whatever other lines have its key. Where the line says
+/// something of what it names, as a row of a table does, it is what has the key of the fact that stands on line `other`. Lines are
+/// counted from 1. `None` where there is no single one, or the new value cannot be written there.
 #[must_use]
 pub fn with_value(
     source: &MemoryPath,
@@ -63,7 +63,7 @@ pub fn with_value(
         let change = Note::parse(text).set_fact_on(line, value).ok()?;
         edit(source, text, &lines_around(text, &change.range)?, change.range, &change.text)
     };
-    fact().or_else(|| with_cell_of(source, text, line, other?, Some(value)))
+    other.and_then(|other| with_named_of(source, text, line, other, Some(value))).or_else(fact)
 }
 
 /// The lines in which a place stands, without the end of the last.
@@ -73,8 +73,8 @@ fn lines_around(text: &str, place: &Range<usize>) -> Option<Range<usize>> {
     Some(start..place.end + rest.find(['\r', '\n']).unwrap_or(rest.len()))
 }
 
-/// The action, as `exec` accepts it, that resolves a contradiction: it takes the line out, or, where that is a row of a table that says
-/// more, sets its cell to `value` or to what the fact on line `other` says. Lines are counted from 1. `None` where neither can be.
+/// The action, as `exec` accepts it, that resolves a contradiction: it takes the line out, or, where that says
+/// more of what it names, sets the one value to `value` or to what the fact on line `other` says. Lines are counted from 1. `None` where neither can be.
 #[must_use]
 pub fn without_fact(
     source: &MemoryPath,
@@ -83,11 +83,11 @@ pub fn without_fact(
     other: (&str, usize),
     value: Option<&str>,
 ) -> Option<Action> {
-    without_line(source, text, line).or_else(|| with_cell_of(source, text, line, other, value))
+    without_line(source, text, line).or_else(|| with_named_of(source, text, line, other, value))
 }
 
-/// The action that gives the cell of a row that has the key of another line's fact the given value, or the value of that fact.
-fn with_cell_of(
+/// The action that gives what a line says of something by the key of another line's fact the given value, or the value of that fact.
+fn with_named_of(
     source: &MemoryPath,
     text: &str,
     line: usize,
@@ -95,22 +95,22 @@ fn with_cell_of(
     value: Option<&str>,
 ) -> Option<Action> {
     let facts = Note::parse(other_text).facts().into_iter().filter(|fact| fact.line == other_line);
-    facts.into_iter().find_map(|fact| with_cell(source, text, line, &fact.key, value.unwrap_or(&fact.value)))
+    facts.into_iter().find_map(|fact| with_named(source, text, line, &fact.key, value.unwrap_or(&fact.value)))
 }
 
-/// The action that gives the one cell that says something by a key, on a line of a table, another value.
-fn with_cell(source: &MemoryPath, text: &str, line: usize, wanted: &str, value: &str) -> Option<Action> {
+/// The action that gives the one thing that a line says by a key, of something that it names, another value.
+fn with_named(source: &MemoryPath, text: &str, line: usize, wanted: &str, value: &str) -> Option<Action> {
     let wanted = key(wanted);
     let saying = |text: &str| {
         let note = Note::parse(text);
-        let facts = note.cells().map(|cell| cell.fact).filter(|fact| fact.line == line && key(&fact.key) == wanted);
+        let facts = note.named().map(|named| named.fact).filter(|fact| fact.line == line && key(&fact.key) == wanted);
         facts.collect::<Vec<_>>()
     };
-    let [cell] = <[_; 1]>::try_from(saying(text)).ok()?;
-    let new = value.replace('|', "\\|");
-    let after = format!("{}{new}{}", text.get(..cell.span.start)?, text.get(cell.span.end..)?);
+    let [said] = <[_; 1]>::try_from(saying(text)).ok()?;
+    let new = if said.place == Place::Row { value.replace('|', "\\|") } else { value.to_owned() };
+    let after = format!("{}{new}{}", text.get(..said.span.start)?, text.get(said.span.end..)?);
     let is_set = matches!(saying(&after).as_slice(), [fact] if fact.value == value);
-    is_set.then(|| edit(source, text, &lines_around(text, &cell.span)?, cell.span, &new)).flatten()
+    is_set.then(|| edit(source, text, &lines_around(text, &said.span)?, said.span, &new)).flatten()
 }
 
 /// The action that puts `new` into a place of the text; its `old_content` is the shortest text around `span` that stands

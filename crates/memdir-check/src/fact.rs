@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use memdir_note::fact::{self, Callout, Cell, Form, Place};
+use memdir_note::fact::{self, Callout, Form, KeyIn, Named, Place, PossibleFact};
 use memdir_note::{Fact, Note, PartialDate, Period, folded};
 
 /// No more facts of one note are compared.
@@ -20,10 +20,12 @@ const MOST_NAME_WORDS: usize = 4;
 pub(super) const OWN: usize = 0;
 /// The list of the front matter.
 pub(super) const FRONT: usize = 0;
-/// The number of the first table among the lists.
-const FIRST_TABLE: usize = usize::MAX / 2;
+/// The number of the first table, or other group of what is said of something named, among the lists.
+const FIRST_GROUP: usize = usize::MAX / 2;
 /// That of the first table which may say something of the note.
 const FIRST_RECORD: usize = usize::MAX / 4;
+/// That of the first possible fact.
+const FIRST_POSSIBLE: usize = usize::MAX / 8;
 
 /// A fact as it is compared.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -44,8 +46,23 @@ pub(super) struct Said {
     pub(super) item: usize,
     /// Whether text stands between it and the heading of its section.
     pub(super) is_remark: bool,
+    pub(super) written: Written,
     /// Its first moment and the first one after it, in microseconds, where it says since when or until when it holds.
     pub(super) time: (Option<i64>, Option<i64>),
+}
+
+/// How a fact is written.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(super) enum Written {
+    /// As a key and a value.
+    Pair,
+    /// As a key of which the text does not tell that it is one, with what is named and a value: it counts where that is a note and
+    /// the memory uses the key.
+    Keyed,
+    /// With the look of a fact of what stands around it, which it is only if the memory uses the key.
+    Possible,
+    /// The same in a heading, which is one only if the memory uses it as a key as often as in headings.
+    Headed,
 }
 
 /// What kind of value a fact has.
@@ -65,11 +82,13 @@ pub(super) enum ValueForm {
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub(super) struct Facts {
     pub(super) all: Vec<Said>,
-    /// What is said of what a cell of a table or the beginning of an item names; it counts where that is a note, in the place
-    /// of the fact with its key on its line.
+    /// What is said of something that is named, as in a cell of a table or at the beginning of an item; it counts where that is a
+    /// note, in the place of the facts on its line.
     pub(super) named: Vec<Said>,
     /// What the tables say that may be facts of the note: each counts where the memory knows all its keys.
     pub(super) records: Vec<Vec<Said>>,
+    /// What is written so that the text does not tell whether its key is one: each counts where the memory uses the key.
+    pub(super) possible: Vec<Said>,
     /// By number, as keys are compared; empty for [`OWN`].
     pub(super) sections: Vec<String>,
 }
@@ -99,7 +118,7 @@ impl Facts {
     pub(super) fn of(text: &str, note: &Note<'_>) -> Self {
         let facts = note.facts();
         let mut facts = facts.iter().filter(|fact| !is_label(fact)).take(MOST_FACTS).peekable();
-        let cells: Vec<Cell> = note.cells().take(MOST_FACTS).collect();
+        let named: Vec<Named> = note.named().take(MOST_FACTS).collect();
         let mut left = MOST_FACTS;
         let fits = move |record: &Vec<Fact>| {
             let after = left.checked_sub(record.len());
@@ -107,23 +126,30 @@ impl Facts {
             after.is_some()
         };
         let mut records = note.records().filter(fits).peekable();
-        if facts.peek().is_none() && cells.is_empty() && records.peek().is_none() {
+        let by_key: Vec<Named> = note.named_by_key().into_iter().take(MOST_FACTS).collect();
+        let mut possible = note.possible_facts().into_iter().take(MOST_FACTS).peekable();
+        let has_named = !named.is_empty() || !by_key.is_empty();
+        if facts.peek().is_none() && !has_named && records.peek().is_none() && possible.peek().is_none() {
             return Self::default();
         }
         let mut reading = Reading::new(note);
-        reading.add_cells(&cells);
+        reading.facts.named = reading.named(&named);
+        let by_key = reading.named(&by_key).into_iter().map(|said| Said { written: Written::Keyed, ..said });
+        reading.facts.possible = by_key.collect();
         while let Some(fact) = facts.next_if(|fact| matches!(fact.place, Place::FrontMatter(_))) {
             reading.add(fact, OWN, FRONT);
         }
         let first = note.line_at(note.body());
+        // The last line of the last fact.
+        let mut said_until = 0;
         for (line, number) in text.lines().zip(1..).skip(first.saturating_sub(1)) {
             let line = reading.in_quote(line);
             let is_heading = reading.is_heading(number);
             let mut is_fact = false;
             while let Some(fact) = facts.next_if(|fact| fact.line <= number) {
+                said_until = note.line_at(fact.span.end);
                 if !is_nested(fact) {
                     reading.add_below_label(fact);
-                    reading.add_of_item(fact, line);
                     is_fact = true;
                 } else if fact.line == number {
                     reading.add_nested(fact, line);
@@ -132,10 +158,13 @@ impl Facts {
             while let Some(record) = records.next_if(|record| record.first().is_some_and(|fact| fact.line <= number)) {
                 reading.add_record(&record);
             }
-            if facts.peek().is_none() && records.peek().is_none() {
+            while let Some(one) = possible.next_if(|one| one.fact.line <= number) {
+                reading.add_possible(&one);
+            }
+            if facts.peek().is_none() && records.peek().is_none() && possible.peek().is_none() {
                 break;
             }
-            if !is_fact && !is_heading {
+            if !is_fact && !is_heading && number > said_until {
                 reading.pass(line);
             }
             reading.parent_at(line);
@@ -143,8 +172,8 @@ impl Facts {
         let until =
             reading.facts.front("valid until").and_then(|until| PartialDate::parse(until.get(..10).unwrap_or(until)));
         if let Some(until) = until.map(|until| until.end.micros()) {
-            let Self { all, named, records, .. } = &mut reading.facts;
-            let facts = all.iter_mut().chain(named).chain(records.iter_mut().flatten());
+            let Self { all, named, records, possible, .. } = &mut reading.facts;
+            let facts = all.iter_mut().chain(named).chain(records.iter_mut().flatten()).chain(possible);
             facts.for_each(|fact| fact.time.1 = fact.time.1.or(Some(until)));
         }
         reading.facts
@@ -168,6 +197,8 @@ struct Reading {
     /// The last line of the heading above.
     below: usize,
     section: usize,
+    /// The levels of the headings around, each with its section.
+    headed: Vec<(u8, usize)>,
     list: usize,
     item: usize,
     /// Whether there is text in the section already.
@@ -191,6 +222,7 @@ struct Parent {
 struct Title {
     first: usize,
     last: usize,
+    level: u8,
     /// Empty for the title of the note.
     text: String,
 }
@@ -198,19 +230,22 @@ struct Title {
 impl Reading {
     fn new(note: &Note<'_>) -> Self {
         let headings = note.headings();
-        // A heading above all others is the title, and what stands below it is about the note.
+        // A title above all other headings is that of the note, and what stands below it is about the note.
         let top = headings.iter().map(|heading| heading.level).min();
         let is_one = headings.iter().filter(|heading| Some(heading.level) == top).count() == 1;
+        let has_title = is_one && note.title_heading() == Some(0);
         let titles = headings.iter().enumerate().map(|(at, heading)| Title {
             first: note.line_at(heading.span.start),
             last: note.line_at(heading.span.end.saturating_sub(1)),
-            text: if at == 0 && is_one && Some(heading.level) == top { String::new() } else { name(&heading.text) },
+            level: heading.level,
+            text: if at == 0 && has_title && Some(heading.level) == top { String::new() } else { name(&heading.text) },
         });
         Self {
             headings: titles.collect(),
             facts: Facts { sections: vec![String::new()], ..Facts::default() },
             below: 0,
             section: OWN,
+            headed: Vec::new(),
             list: FRONT + 1,
             item: 0,
             has_text: false,
@@ -220,29 +255,29 @@ impl Reading {
         }
     }
 
-    /// Adds what the cells of tables say. Where a table says several values of a key of one thing, it is a log of them.
-    fn add_cells(&mut self, cells: &[Cell]) {
+    /// What is said of something named. Where a table or a list says several values of a key of one thing, it is a log of them.
+    fn named(&mut self, named: &[Named]) -> Vec<Said> {
         let mut sections: HashMap<(usize, String), usize> = HashMap::new();
         let mut often: HashMap<(usize, &str), usize> = HashMap::new();
         let mut found = Vec::new();
-        for cell in cells {
-            let about = name(&cell.about);
+        for one in named {
+            let about = name(&one.about);
             if !is_short_name(&about) {
                 continue;
             }
-            let (next, key) = (self.facts.sections.len(), (cell.table, about));
+            let (next, key) = (self.facts.sections.len(), (one.group, about));
             if !sections.contains_key(&key) {
                 self.facts.sections.push(key.1.clone());
             }
             let section = *sections.entry(key).or_insert(next);
-            *often.entry((section, &cell.fact.key)).or_default() += 1;
-            found.push((section, cell));
+            *often.entry((section, &one.fact.key)).or_default() += 1;
+            found.push((section, one));
         }
-        found.retain(|(section, cell)| often.get(&(*section, cell.fact.key.as_str())) == Some(&1));
+        found.retain(|(section, one)| often.get(&(*section, one.fact.key.as_str())) == Some(&1));
         let named = found
             .into_iter()
-            .map(|(section, cell)| said(&cell.fact, section, (FIRST_TABLE + cell.table, cell.fact.line), false));
-        self.facts.named.extend(named);
+            .map(|(section, one)| said(&one.fact, section, (FIRST_GROUP + one.group, one.fact.line), false));
+        named.collect()
     }
 
     /// Adds what a table may say of what stands here.
@@ -256,16 +291,28 @@ impl Reading {
         self.facts.records.push(facts.collect());
     }
 
-    /// Adds a field in brackets of an item as what is said of what the item names before it, as in `- Ana [city:: Oslo]`.
-    fn add_of_item(&mut self, fact: &Fact, line: &str) {
-        let Some(text) = item(line.trim_start()).filter(|_| fact.place == Place::Bracketed) else { return };
-        let before = text.split("::").next().unwrap_or_default();
-        let about = before.rfind(['[', '(']).and_then(|open| before.get(..open)).map(name).unwrap_or_default();
-        if is_short_name(&about) {
-            let section = self.facts.sections.len();
-            self.facts.sections.push(about);
-            self.facts.named.push(said(fact, section, (self.list, fact.line), self.has_text));
-        }
+    /// Adds a possible fact of what stands around it.
+    fn add_possible(&mut self, possible: &PossibleFact) {
+        let (section, written) = match &possible.key_in {
+            KeyIn::Text => {
+                // A bold line above its value has been taken for a label.
+                if let Some(label) = self.label.take().filter(|label| *label != name(&possible.fact.key)) {
+                    self.open(label);
+                }
+                (self.section, Written::Possible)
+            }
+            KeyIn::Nested(about) => {
+                self.facts.sections.push(name(about));
+                (self.facts.sections.len() - 1, Written::Keyed)
+            }
+            KeyIn::Heading => {
+                let around = self.headed.iter().rev().nth(1);
+                (around.map_or(OWN, |(_, section)| *section), Written::Headed)
+            }
+        };
+        let list = FIRST_POSSIBLE + self.facts.possible.len();
+        let said = said(&possible.fact, section, (list, possible.fact.line), self.has_text);
+        self.facts.possible.push(Said { written, ..said });
     }
 
     /// Moves to the next line and returns its text without quote marks, or `""` for a callout's title, which is a label of
@@ -334,6 +381,8 @@ impl Reading {
         while let Some(title) = self.headings.pop_front_if(|title| title.first <= line) {
             self.below = title.last;
             self.open(title.text);
+            while self.headed.pop_if(|(level, _)| *level >= title.level).is_some() {}
+            self.headed.push((title.level, self.section));
         }
         line <= self.below
     }
@@ -396,6 +445,7 @@ fn said(fact: &Fact, section: usize, place: (usize, usize), is_remark: bool) -> 
         list: place.0,
         item: place.1,
         is_remark,
+        written: Written::Pair,
         time: (period.since.map(|since| since.start.micros()), period.until.map(|until| until.end.micros())),
     }
 }

@@ -1,9 +1,10 @@
 //! [`Sheet`]: a note, its facts by their keys, and what each of its sections is about.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::Look;
-use super::fact::Said;
+use super::fact::{Said, Written};
+use super::name;
 use super::subject::Subjects;
 use super::usage::{Keys, Use};
 use super::value::is_same;
@@ -42,18 +43,49 @@ impl<'n> Sheet<'n> {
         (sheets, subjects)
     }
 
-    /// Adds what is said of what a cell or an item names, where that is a note.
+    /// Adds what is said of something that is named, where that is a note: what else its line states is no fact.
     fn add_named(&mut self) {
-        for said in &self.look.facts.named {
-            if self.about(said.section).is_empty() && !self.is_own(said.section) {
-                continue;
-            }
-            let facts = self.keys.entry(said.name()).or_default();
-            facts.retain(|fact| fact.line != said.line);
-            facts.push(said);
+        let named = self.look.facts.named.iter();
+        let named = named.filter(|said| self.is_about_note(said.section));
+        let named: Vec<&Said> = named.collect();
+        if named.is_empty() {
+            return;
         }
-        if !self.look.facts.named.is_empty() {
-            self.keys.values_mut().for_each(|facts| facts.sort_by_key(|fact| fact.line));
+        let lines: HashSet<usize> = named.iter().map(|said| said.line).collect();
+        self.keys.values_mut().for_each(|facts| facts.retain(|fact| !lines.contains(&fact.line)));
+        for said in named {
+            self.keys.entry(said.name()).or_default().push(said);
+        }
+        self.keys.retain(|_, facts| !facts.is_empty());
+        self.keys.values_mut().for_each(|facts| facts.sort_by_key(|fact| fact.line));
+    }
+
+    /// Adds what may be said in all notes, where the memory uses its word as a key: an item where some fact has it, and a heading
+    /// where at least as many notes have it as a key.
+    pub(super) fn add_possible(sheets: &mut [Self]) {
+        let mut used: HashMap<String, (usize, usize)> = HashMap::new();
+        for sheet in sheets.iter() {
+            for key in sheet.keys.keys() {
+                used.entry((*key).to_owned()).or_default().0 += 1;
+            }
+            let headed = sheet.look.facts.possible.iter().filter(|said| said.written == Written::Headed);
+            headed.for_each(|said| used.entry(said.name().to_owned()).or_default().1 += 1);
+        }
+        // What a note of a day says so was so on that day.
+        for sheet in sheets.iter_mut().filter(|sheet| !name::is_day(sheet.path.stem())) {
+            for said in &sheet.look.facts.possible {
+                let (keys, headings) = used.get(said.name()).copied().unwrap_or_default();
+                let is_fact = match said.written {
+                    Written::Pair | Written::Possible => true,
+                    Written::Headed => keys >= headings,
+                    Written::Keyed => sheet.is_about_note(said.section),
+                };
+                if keys > 0 && is_fact {
+                    let facts = sheet.keys.entry(said.name()).or_default();
+                    facts.push(said);
+                    facts.sort_by_key(|fact| fact.line);
+                }
+            }
         }
     }
 
@@ -77,6 +109,10 @@ impl<'n> Sheet<'n> {
     /// Whether a section is about the note itself by its title.
     pub(super) fn is_own(&self, section: usize) -> bool {
         self.own.contains(&section)
+    }
+
+    fn is_about_note(&self, section: usize) -> bool {
+        !self.about(section).is_empty() || self.is_own(section)
     }
 
     /// The notes that a section is about, where those are others.

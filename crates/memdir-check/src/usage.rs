@@ -46,6 +46,17 @@ struct Usage {
     apart: usize,
     /// The notes that give each of several sections a value of its own.
     spread: usize,
+    /// Whether the commas in its values list several, see [`Part`].
+    has_commas: bool,
+}
+
+/// A part of the values of a key, between commas. One that stands first in some and later in others, and before different parts, is
+/// one of several values. The parts of a place each have their own next one.
+#[derive(Default)]
+struct Part<'n> {
+    is_first: bool,
+    is_later: bool,
+    next: HashSet<&'n str>,
 }
 
 /// How one subject uses a key.
@@ -101,6 +112,22 @@ struct Heading {
     repeating: usize,
 }
 
+impl<'n> Part<'n> {
+    fn learn(parts: &mut HashMap<&'n str, Self>, value: &'n str) {
+        let mut before: Option<&str> = None;
+        for part in value.split(", ") {
+            match before {
+                None => parts.entry(part).or_default().is_first = true,
+                Some(before) => {
+                    parts.entry(before).or_default().next.insert(part);
+                    parts.entry(part).or_default().is_later = true;
+                }
+            }
+            before = Some(part);
+        }
+    }
+}
+
 impl Use {
     /// How a subject with these facts of one key, in order, uses it.
     pub(super) fn of(facts: &[&Said]) -> Self {
@@ -145,30 +172,55 @@ impl<'n> Habits<'n> {
         let (mut habits, mut copies) = (Self::default(), HashSet::new());
         let is_first = |sheet: &&Sheet<'n>| sheet.look.digest.is_none_or(|digest| copies.insert(digest));
         let sheets_once: Vec<&Sheet<'n>> = sheets.iter().filter(is_first).collect();
-        // The notes that only sections of others give a key.
-        let mut told = HashSet::new();
+        let mut parts: HashMap<&str, HashMap<&str, Part<'_>>> = HashMap::new();
+        // What sections of other notes say of notes that do not have the key themselves.
+        let mut told: HashMap<(&str, &[usize]), Vec<Vec<&Said>>> = HashMap::new();
         for sheet in sheets_once {
             for (key, facts) in &sheet.keys {
                 for group in sheet.by_subject(facts) {
                     let about = group.first().map(|fact| sheet.about(fact.section)).unwrap_or_default();
                     let is_said = |of: &usize| sheets.get(*of).is_some_and(|of| !of.own(key).is_empty());
-                    // What a note says itself is counted there.
-                    if about.is_empty() || !about.iter().any(is_said) && told.insert((*key, about.to_vec())) {
+                    if about.is_empty() {
                         habits.learn_key(key, &group);
+                    } else if !about.iter().any(is_said) {
+                        // What a note says itself is counted there.
+                        told.entry((key, about)).or_default().push(group);
                     }
                 }
                 let values = facts.iter().map(|fact| fact.value.as_str());
+                for value in values.clone().filter(|value| value.contains(", ")) {
+                    Part::learn(parts.entry(key).or_default(), value);
+                }
                 habits.words.extend(std::iter::once(*key).chain(values).flat_map(split));
             }
             habits.learn_headings(sheet.look, &sheet.keys);
         }
+        for ((key, _), groups) in told {
+            habits.learn_told(key, &groups);
+        }
+        for (key, parts) in parts {
+            let is_one_of_several = |part: &Part<'_>| part.is_first && part.is_later && part.next.len() > 1;
+            habits.usage.entry(key).or_default().has_commas = parts.values().any(is_one_of_several);
+        }
         habits
+    }
+
+    /// Learns from what several sections say of one note, each group from one of them.
+    fn learn_told(&mut self, key: &'n str, groups: &[Vec<&Said>]) {
+        let Some((first, others)) = groups.split_first() else { return };
+        let are_same = |other: &Vec<&Said>| first.iter().zip(other).all(|(one, other)| is_same(one, other));
+        match others.iter().all(are_same) {
+            true => self.learn_key(key, first),
+            false => self.usage.entry(key).or_default().apart += 1,
+        }
     }
 
     fn learn_key(&mut self, key: &'n str, facts: &[&Said]) {
         let usage = self.usage.entry(key).or_default();
         usage.spread += usize::from(is_spread(facts));
         let is_relation = facts.iter().all(|fact| fact.form == ValueForm::Link);
+        // A list of the front matter is none of lines, and says nothing of what two lines of another key are.
+        let is_written_as_list = facts.iter().any(|fact| fact.form == ValueForm::Several);
         let (of_key, of_all) = match Use::of(facts) {
             Use::Single => (&mut usage.single, Some(&mut self.singles)),
             Use::Paired => (&mut usage.paired, Some(&mut self.pairs)),
@@ -176,7 +228,7 @@ impl<'n> Habits<'n> {
             Use::Apart => (&mut usage.apart, None),
         };
         *of_key += 1;
-        if let Some(of_all) = of_all.filter(|_| !is_relation) {
+        if let Some(of_all) = of_all.filter(|_| !is_relation && !is_written_as_list) {
             *of_all += 1;
         }
     }
@@ -211,7 +263,8 @@ impl<'n> Habits<'n> {
         let usage = self.usage.get(key).copied().unwrap_or_default();
         let own = |of: Use| usize::from(!facts.is_empty() && Use::of(facts) == of);
         let several = |all: usize, own: usize| all.checked_sub(own).filter(|others| *others > 1).unwrap_or(0);
-        if usage.listed.saturating_sub(own(Use::Listed)) * SINGLE_FOR_LISTED > usage.single
+        if usage.has_commas
+            || usage.listed.saturating_sub(own(Use::Listed)) * SINGLE_FOR_LISTED > usage.single
             || several(usage.paired, own(Use::Paired)) * SINGLE_FOR_PAIR > usage.single
             || several(usage.apart, own(Use::Apart)) > usage.single
         {

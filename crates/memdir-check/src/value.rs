@@ -1,7 +1,7 @@
 //! Whether two values of a fact can both be true.
 
-use super::fact::{Said, ValueForm};
-use memdir_note::words;
+use super::fact::{Said, ValueForm, Written};
+use memdir_note::{PartialDate, words};
 
 /// Whether two values say the same, or one says what the other does and more, as a year and a day of it.
 pub(super) fn is_same(one: &Said, other: &Said) -> bool {
@@ -16,7 +16,13 @@ pub(super) fn is_same(one: &Said, other: &Said) -> bool {
     if let Some((one, other)) = number(one).zip(number(other)) {
         return one.total_cmp(&other).is_eq();
     }
-    let (one, other) = (words_of(&one.value), words_of(&other.value));
+    // The parts of an address add no detail to each other.
+    let is_address = |said: &Said| said.value.contains('@') && !said.value.contains(char::is_whitespace);
+    if is_address(one) && is_address(other) {
+        return false;
+    }
+    let words = |said: &Said| words_of(day(&said.value).as_deref().unwrap_or(&said.value));
+    let (one, other) = (words(one), words(other));
     one.iter().all(|word| other.contains(word)) || other.iter().all(|word| one.contains(word))
 }
 
@@ -37,7 +43,18 @@ pub(super) fn excludes(one: &Said, other: &Said) -> bool {
         && is_comparable(other)
         && !is_same(one, other)
         && overlaps(one, other)
+        && may_be_facts(one, other)
         && !are_labelled(one, other)
+}
+
+/// Whether both are facts, or one is, and the other has the look of one. Then each value is a name: below most headings there is
+/// prose.
+fn may_be_facts(one: &Said, other: &Said) -> bool {
+    match [one, other].iter().filter(|said| said.written == Written::Pair).count() {
+        2 => true,
+        1 => [one, other].iter().all(|said| said.form != ValueForm::Words),
+        _ => false,
+    }
 }
 
 /// Whether each value says in brackets at its end of what it is the value, and they say different things, as `(home)` and
@@ -53,6 +70,15 @@ fn are_labelled(one: &Said, other: &Said) -> bool {
 /// Whether a value says what can be compared.
 pub(super) fn is_comparable(fact: &Said) -> bool {
     !fact.value.is_empty() && fact.form != ValueForm::Several
+}
+
+/// A value that is nothing but a day, its year first, as ISO writes it: `20230913`, `2023/09/13`, `2023.09.13`.
+fn day(value: &str) -> Option<String> {
+    let digits: String = value.chars().filter(char::is_ascii_digit).collect();
+    let (year, month, day) = (digits.get(..4)?, digits.get(4..6)?, digits.get(6..8)?);
+    let is_day = ["", "/", "."].iter().any(|mark| value == [year, month, day].join(mark));
+    let day = [year, month, day].join("-");
+    (is_day && PartialDate::parse(&day).is_some()).then_some(day)
 }
 
 /// The words of a value, those of a date as people say it.

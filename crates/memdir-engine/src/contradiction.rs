@@ -15,13 +15,13 @@ use memdir_core::path::MemoryPath;
 use memdir_core::report::{CONTRADICTION, Issue, WrittenBy};
 use memdir_index::{Index, IndexError, LooksOf};
 use memdir_note::Note;
-use memdir_note::fact::{self, Cell};
+use memdir_note::fact::{self, Named};
 use memdir_plan::{Effort, Step};
 
 /// A change that writes more facts is an import, which is checked as a whole.
 const MOST_FACTS: usize = 50;
-/// So many cells of tables are looked at in a note, as `check` does.
-const MOST_CELLS: usize = 500;
+/// So much of what a note says of something else is looked at, as `check` does.
+const MOST_NAMED: usize = 500;
 /// So many notes are looked at for each key, and for each name.
 const MOST_FOR_KEY: usize = 40;
 const MOST_FOR_NAME: usize = 10;
@@ -153,13 +153,13 @@ impl Written {
             self.keys.insert(fact::key(&said.key));
             self.names.extend(said.heading.as_deref().map(bare));
         }
-        let said = |cell: &Cell| [&cell.about, &cell.fact.key, &cell.fact.value].map(String::clone);
-        let known: HashSet<_> = before.cells().take(MOST_CELLS).map(|cell| said(&cell)).collect();
-        let cells = note.cells().take(MOST_CELLS).filter(|cell| !known.contains(&said(cell)));
-        for cell in cells.take(MOST_FACTS) {
-            self.lines.insert((path.clone(), cell.fact.line));
-            self.keys.insert(fact::key(&cell.fact.key));
-            self.names.insert(bare(&cell.about));
+        let said = |named: &Named| [&named.about, &named.fact.key, &named.fact.value].map(String::clone);
+        let known: HashSet<_> = before.named().take(MOST_NAMED).map(|named| said(&named)).collect();
+        let new = note.named().take(MOST_NAMED).filter(|named| !known.contains(&said(named)));
+        for named in new.take(MOST_FACTS) {
+            self.lines.insert((path.clone(), named.fact.line));
+            self.keys.insert(fact::key(&named.fact.key));
+            self.names.insert(bare(&named.about));
         }
         if !facts.is_empty() {
             self.names.insert(path.stem().to_owned());
@@ -177,12 +177,12 @@ fn bare(text: &str) -> String {
     name.strip_suffix(".md").unwrap_or(name).to_owned()
 }
 
-/// Whether a line of a note states a fact of this key, of the note or of what a table names.
+/// Whether a line of a note states a fact of this key, of the note or of what the line names.
 fn states(text: &str, line: usize, key: Option<&str>) -> bool {
     let wanted = key.map(fact::key);
     let note = Note::parse(text);
-    let of_cells = note.cells().map(|cell| cell.fact);
-    note.facts().into_iter().chain(of_cells).any(|said| said.line == line && Some(fact::key(&said.key)) == wanted)
+    let of_named = note.named().map(|named| named.fact);
+    note.facts().into_iter().chain(of_named).any(|said| said.line == line && Some(fact::key(&said.key)) == wanted)
 }
 
 /// The last call that wrote to a note.

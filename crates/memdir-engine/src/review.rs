@@ -94,19 +94,20 @@ impl Engine {
         let [told, other] = <[Side; 2]>::try_from(finding.sides.clone()).ok()?;
         let text = self.text_of(&told.path)?;
         let note = Note::parse(&text);
-        let said = note.facts().into_iter().find(|fact| fact.line == told.line);
-        // A row of a table may say something of another note, and nothing of its own.
-        let of_cell = || {
-            let mut cells = note.cells().map(|cell| cell.fact);
-            cells.find(|fact| fact.line == told.line && finding.target.as_deref() == Some(fact.key.as_str()))
-        };
-        let said = said.or_else(of_cell)?;
+        // What a line says of something that it names is no fact of the note.
+        let stated = note.facts().into_iter().chain(note.named().map(|named| named.fact));
+        let mut stated =
+            stated.filter(|fact| fact.line == told.line && finding.target.as_deref() == Some(fact.key.as_str()));
+        let said = stated.next()?;
+        // A row can say it of several: which of them is meant, the line alone does not tell.
+        if stated.any(|other| other.span != said.span) {
+            return None;
+        }
+        let beside = self.text_of(&other.path).unwrap_or_default();
+        let (one, two) = (shown(&note, &told), shown(&Note::parse(&beside), &other));
         Some(Question {
             kind: QuestionKind::Disputed,
-            question: format!(
-                "which one is right: `{}`, or `{}` in line {} of `{}`?",
-                told.text, other.text, other.line, other.path
-            ),
+            question: format!("which one is right: `{one}`, or `{two}` in line {} of `{}`?", other.line, other.path),
             path: told.path,
             line: told.line,
             key: said.key,
@@ -119,6 +120,15 @@ impl Engine {
 
     pub(super) fn line_of(&self, path: &MemoryPath, line: usize) -> Option<String> {
         Some(self.text_of(path)?.lines().nth(line.checked_sub(1)?)?.trim().to_owned())
+    }
+}
+
+/// The line of a side, or its fact where the value goes on below the line.
+fn shown(note: &Note<'_>, side: &Side) -> String {
+    let fact = note.facts().into_iter().find(|fact| fact.line == side.line);
+    match fact.filter(|fact| note.line_at(fact.span.end) > side.line && !side.text.contains(&fact.value)) {
+        Some(fact) => format!("{}: {}", fact.key, fact.value),
+        None => side.text.clone(),
     }
 }
 

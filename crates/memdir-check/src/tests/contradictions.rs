@@ -114,7 +114,7 @@ fn two_lines_of_a_memory_that_tells_nothing_hang_on_the_history() {
 }
 
 /// Notes of people who have each key once, and one whose text is given.
-fn people(count: usize, text: &str) -> Vec<(String, String)> {
+pub(super) fn people(count: usize, text: &str) -> Vec<(String, String)> {
     let person = |number: usize| {
         let text = format!("# Person {number}\n- city: City {number}\n- phone: {number}00\n- boss: [[b{number}]]\n");
         (format!("p{number}.md"), text)
@@ -146,7 +146,7 @@ fn that_a_key_has_one_value_is_learnt_from_other_notes() {
 }
 
 /// The lines of contradictions that a last note adds to a memory of people with a city, a phone and a boss each.
-fn added(path: &str, text: &str) -> Vec<(String, Option<usize>)> {
+pub(super) fn added(path: &str, text: &str) -> Vec<(String, Option<usize>)> {
     let mut notes = people(8, "# Ada Kern\n- city: Rome\n- sister: Vera\n");
     notes.push((path.to_owned(), text.to_owned()));
     let notes: Vec<_> = notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
@@ -160,8 +160,14 @@ fn a_fact_alone_below_a_heading_is_about_the_note_unless_the_heading_may_name_so
     for heading in ["Sister", "Vera"] {
         assert_eq!(below(heading), [], "{heading}");
     }
+    // So is one in a callout above what the note says of itself.
+    let above = "# Eva\n\n> [!info] Details\n> city: Genoa\n\n- city: Bern\n";
+    assert_eq!(added("eva.md", above), [("eva.md".to_owned(), Some(6))]);
+    assert_eq!(added("eva.md", &above.replace("Details", "Vera")), []);
     // Beside other facts it may be about anything.
     assert_eq!(added("eva.md", "# Eva\n- city: Bern\n\n## Flat\n\n- city: Genoa\n- rent: 900\n"), []);
+    let table = "# Eva\n- city: Bern\n\n## Flat\n\n| city | phone |\n|---|---|\n| Genoa | 900 |\n";
+    assert_eq!(added("eva.md", table), []);
 }
 
 /// Whatever Markdown a fact stands in, it is one of the note.
@@ -185,6 +191,8 @@ fn a_fact_is_compared_in_every_structure() {
         ("| City |\n|---|\n| Genoa |\n", 7),
         ("| phone | boss | city |\n|---|---|---|\n| 900 | [[b1]] | Genoa |\n", 7),
         ("| | Eva | Tom |\n|---|---|---|\n| city | Genoa | Bern |\n", 7),
+        ("City\n: Genoa\n", 5),
+        ("pet\n: cat\n\nCity\n: Genoa\n", 8),
     ] {
         let found = added("eva.md", &format!("# Eva\n\n- city: Bern\n\n{fact}"));
         assert_eq!(found, [("eva.md".to_owned(), Some(line))], "{fact}");
@@ -223,12 +231,64 @@ fn a_row_a_callout_and_an_item_can_be_about_another_note() {
         ("1. [[user]]\n   - city: Genoa\n", 6),
         ("- [[user]] [city:: Genoa]\n", 5),
         ("- Ada Kern (pet:: cat) (city:: Genoa)\n", 5),
+        ("- [[user]]: city: Genoa\n", 5),
+        ("- pets\n  - Ada Kern – **City**: Genoa\n", 6),
+        ("- [[user|Ada]] (city: Genoa, pet: cat)\n", 5),
+        ("[[user]]\n: pet: cat\n: city: Genoa\n", 7),
+        // Each cell of a row is about its own column.
+        ("| | [[p1]] | [[user]] | [[p2]] |\n|---|---|---|---|\n| city | City 1 | Genoa | City 2 |\n", 7),
+        ("| | [[user]] | [[p1]] | [[p2]] |\n|---|---|---|---|\n| city | Genoa | City 1 | City 2 |\n", 7),
     ] {
         // The note has a city of its own, which is another one.
         let note = format!("# Minutes\n\n- city: Bern\n\n{text}");
         assert_eq!(added("minutes.md", &note), [("minutes.md".to_owned(), Some(line))], "{text}");
         assert_eq!(added("minutes.md", &note.replace("Genoa", "Rome")), [], "{text}");
     }
+}
+
+#[test]
+fn what_two_sections_say_of_a_note_is_compared_where_the_note_says_nothing() {
+    // Ada's note has no phone; eight others have one each.
+    let check = |more: &[(&str, &str)], expected: &[(&str, usize, &str, usize)]| {
+        let mut notes = people(8, "# Ada Kern\n- city: Rome\n");
+        notes.extend((0..3).map(|number| (format!("q{number}.md"), format!("# Q {number}\n- city: D{number}\n"))));
+        notes.retain(|(known, _)| more.iter().all(|(path, _)| path != known));
+        notes.extend(more.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())));
+        check_told(&notes, expected);
+    };
+    let list = "# A\n\n- Ada Kern\n  - phone: 901\n";
+    let section = "We met.\n\n## [[user]]\n\nphone:: 902\n";
+    check(&[("a.md", list), ("b.md", section)], &[("b.md", 5, "a.md", 4)]);
+    check(&[("a.md", &format!("{list}\n## Ada Kern\n\n- phone: 902\n"))], &[("a.md", 8, "a.md", 4)]);
+    check(&[("a.md", list), ("b.md", &section.replace("902", "901"))], &[]);
+    // One of them lists several, or says of most what another one does not.
+    check(&[("a.md", list), ("b.md", &format!("{section}phone:: 903\nphone:: 904\n"))], &[]);
+    let table =
+        |own: &str| format!("| Name | phone |\n|---|---|\n| [[user]] | {own}1 |\n| Q 0 | {own}2 |\n| Q 1 | {own}3 |\n");
+    check(&[("a.md", &table("1")), ("b.md", &table("2"))], &[]);
+    let mixed = table("1").replace("11", "21");
+    check(&[("a.md", &table("1")), ("b.md", &mixed)], &[("b.md", 3, "a.md", 3)]);
+    // What the note says itself is what each is compared with.
+    check(
+        &[("a.md", list), ("b.md", section), ("user.md", "# Ada Kern\n- phone: 901\n")],
+        &[("b.md", 5, "user.md", 2)],
+    );
+}
+
+#[test]
+fn a_heading_below_other_text_is_no_title() {
+    let text = "We met.\n\n## [[user]]\n\n- city: Genoa\n";
+    assert_eq!(added("minutes.md", text), [("minutes.md".to_owned(), Some(5))]);
+    // The one with which a note begins is its title.
+    assert_eq!(added("minutes.md", text.trim_start_matches("We met.\n\n")), []);
+}
+
+#[test]
+fn a_line_with_nothing_but_a_key_is_shown_with_the_one_below_it() {
+    let notes = people(8, "# Ada\n- city: Rome\n\nCity\n:   Genoa\n");
+    let notes: Vec<_> = notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let found = found(&notes, Kind::ConflictingFact);
+    assert_eq!(found[0].message, "`City :   Genoa` contradicts line 2, `- city: Rome`");
 }
 
 #[test]
@@ -246,17 +306,25 @@ fn a_column_that_means_something_else_and_a_log_contradict_nothing() {
 }
 
 #[test]
-fn the_action_gives_a_cell_the_value_of_the_note_that_it_is_about() {
+fn the_action_gives_what_is_named_the_value_of_the_note_that_it_is_about() {
     use memdir_core::action::{Action, UpdateFile};
-    let text = "# Minutes\n\n| Name | pet | city |\n|---|---|---|\n| Ada Kern | cat | Genoa |\n";
-    let notes = people(8, "# Ada Kern\n- city: Rome\n");
-    let notes = notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).chain([("minutes.md", text)]);
-    let found = found(&notes.collect::<Vec<_>>(), Kind::ConflictingFact);
-    let Some(Action::UpdateFile(UpdateFile { path, old_content, new_content, .. })) = &found[0].action else {
-        panic!("{found:?}")
-    };
-    assert_eq!((path.as_str(), text.matches(old_content.as_str()).count()), ("minutes.md", 1));
-    assert_eq!(text.replacen(old_content, new_content, 1), text.replace("Genoa", "Rome"));
+    for named in [
+        "| Name | pet | city |\n|---|---|---|\n| Ada Kern | cat | Genoa |\n",
+        "- [[user]]: city: Genoa\n",
+        "- Ada Kern (pet: cat, city: Genoa)\n",
+        "- Ada Kern: on the road (city:: Genoa)\n",
+    ] {
+        let text = format!("# Minutes\n\n{named}");
+        let notes = people(8, "# Ada Kern\n- city: Rome\n");
+        let notes =
+            notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).chain([("minutes.md", text.as_str())]);
+        let found = found(&notes.collect::<Vec<_>>(), Kind::ConflictingFact);
+        let Some(Action::UpdateFile(UpdateFile { path, old_content, new_content, .. })) = &found[0].action else {
+            panic!("{found:?}")
+        };
+        assert_eq!((path.as_str(), text.matches(old_content.as_str()).count()), ("minutes.md", 1));
+        assert_eq!(text.replacen(old_content, new_content, 1), text.replace("Genoa", "Rome"));
+    }
 }
 
 #[test]
@@ -355,7 +423,7 @@ fn parted(more: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[track_caller]
-fn check_told(notes: &[(String, String)], expected: &[(&str, usize, &str, usize)]) {
+pub(super) fn check_told(notes: &[(String, String)], expected: &[(&str, usize, &str, usize)]) {
     let notes: Vec<_> = notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     let told = found(&notes, Kind::ConflictingFact);
     let told: Vec<_> = told

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 mod contradictions;
 mod fact;
+mod possible;
 mod tidy;
+mod values;
 
 use super::{Checked, File, Finding, Kind, Look, Seen, check};
 use memdir_core::action::{Action, UpdateFile};

@@ -16,8 +16,9 @@ impl Note<'_> {
         [beside, front, Some(below)].into_iter().flatten()
     }
 
-    /// The heading that names the note: the first of the first level, else the one with which the note begins.
-    fn title_heading(&self) -> Option<usize> {
+    /// The heading that names the note, by its place: the first of the first level, else the one with which the note begins.
+    #[must_use]
+    pub fn title_heading(&self) -> Option<usize> {
         let first = self.headings().iter().position(|heading| heading.level == 1);
         let leads = || {
             let heading = self.headings().first()?;
@@ -55,6 +56,12 @@ impl Note<'_> {
                 let lines = runs.runs.get(run).map_or(0, |run| runs.count(run));
                 (form != Form::Plain || is_whole && lines > 1).then(|| self.after_lines(&main, run, wanted, value))?
             }
+            Source::Definition(_) => {
+                let run_of = |one: &&Stated| if let Source::Definition(run) = one.source { Some(run) } else { None };
+                let last = runs.runs.get(main.iter().rev().find_map(run_of)?)?;
+                let line_end = self.line_end();
+                Some(self.insert_line(last.span.end, &format!("{line_end}{wanted}{line_end}: {value}")))
+            }
             Source::Bracketed | Source::Front(_) => None,
         })
     }
@@ -63,7 +70,9 @@ impl Note<'_> {
     fn last_in<'s>(&self, stated: &[&'s Stated], list: usize) -> Option<&'s Stated> {
         let is_in = |one: &&&Stated| match one.source {
             Source::Item(item) => self.markup.runs.items.get(item).is_some_and(|item| item.list == list),
-            Source::Line { .. } | Source::Bracketed | Source::Row(_) | Source::Front(_) => false,
+            Source::Line { .. } | Source::Definition(_) | Source::Bracketed | Source::Row(_) | Source::Front(_) => {
+                false
+            }
         };
         stated.iter().rfind(is_in).copied()
     }
@@ -183,7 +192,12 @@ impl Note<'_> {
                 {
                     (last, fact) = (run, Some(*one));
                 }
-                Source::Line { .. } | Source::Item(_) | Source::Bracketed | Source::Row(_) | Source::Front(_) => {}
+                Source::Line { .. }
+                | Source::Item(_)
+                | Source::Definition(_)
+                | Source::Bracketed
+                | Source::Row(_)
+                | Source::Front(_) => {}
             }
         }
         let (run, fact) = (runs.runs.get(last)?, fact?);

@@ -117,6 +117,86 @@ pub(super) fn cell(cell: &str) -> Option<Range<usize>> {
     is_key(text).then(|| trimmed(cell, start..start + text.len()))
 }
 
+/// What stands between a name and what is said of it, with blanks around it.
+const SIGNS: [char; 5] = ['-', '–', '—', '=', '→'];
+
+/// What a text names at its start before it says something of it, and where that begins: behind a colon or a sign, or at a bracket
+/// that is none of a link.
+pub(super) fn subject(text: &str) -> Option<(Range<usize>, usize)> {
+    let mut at = 0;
+    while let Some(next) = text.get(at..)?.chars().next() {
+        let rest = text.get(at + next.len_utf8()..)?;
+        let behind = text.len() - rest.len();
+        let is_apart = rest.starts_with(char::is_whitespace);
+        match next {
+            WIDE => return Some((0..at, behind)),
+            ':' if is_apart => return Some((0..at, behind)),
+            '(' => return Some((0..at, at)),
+            '[' => match link_end(text, at) {
+                Some(end) => {
+                    at = end;
+                    continue;
+                }
+                None => return Some((0..at, at)),
+            },
+            _ if SIGNS.contains(&next) && is_apart && text.get(..at)?.ends_with(char::is_whitespace) => {
+                return Some((0..at, behind));
+            }
+            _ => {}
+        }
+        at = behind;
+    }
+    None
+}
+
+/// The subject of a text behind which a colon or a sign stands, and where what is said of it begins.
+pub(super) fn pair(text: &str) -> Option<(Range<usize>, usize)> {
+    subject(text).filter(|(name, rest)| name.end < *rest)
+}
+
+/// Where the link ends that begins at a `[`.
+fn link_end(text: &str, at: usize) -> Option<usize> {
+    let rest = text.get(at..)?;
+    let length = match rest.starts_with("[[") {
+        true => rest.find("]]")? + 2,
+        false => {
+            let shown = rest.find(']').filter(|shown| rest.get(shown + 1..).is_some_and(|end| end.starts_with('(')))?;
+            shown + rest.get(shown..)?.find(')')? + 1
+        }
+    };
+    Some(at + length)
+}
+
+/// The keys and values in the brackets that are all that a text has from `start` on, as in `(city: Oslo, age: 4)`: a `;` ends each, or
+/// a comma that a key follows. `None` where that is no such text.
+pub(super) fn in_brackets(text: &str, start: usize) -> Option<Vec<(Range<usize>, Range<usize>)>> {
+    let inner = text.get(start..)?.trim_end().strip_prefix('(')?.strip_suffix(')')?;
+    let mark = if inner.contains(';') { ';' } else { ',' };
+    let mut found: Vec<(Range<usize>, Range<usize>)> = Vec::new();
+    let mut from = start + 1;
+    for part in inner.split_inclusive(mark) {
+        let piece = trimmed(text, from..from + part.trim_end_matches(mark).len());
+        from += part.len();
+        let keyed = keyed(text.get(piece.clone())?);
+        match (keyed, found.last_mut()) {
+            (Some(keyed), _) => {
+                let key = keyed.key.start + piece.start..keyed.key.end + piece.start;
+                found.push((key, trimmed(text, piece.start + keyed.end..piece.end)));
+            }
+            (None, Some((_, value))) if mark == ',' => value.end = piece.end,
+            (None, _) => return None,
+        }
+    }
+    (!found.is_empty()).then_some(found)
+}
+
+/// Where the definition starts that a line gives of the term above it.
+pub(super) fn definition(line: &str) -> Option<usize> {
+    let rest = line.strip_prefix(':')?;
+    let text = rest.trim_start();
+    (!text.is_empty() && text.len() < rest.len()).then_some(line.len() - text.len())
+}
+
 /// A field in brackets, as in `[key:: value]`; ranges are in bytes of the text.
 #[derive(Clone, Debug)]
 pub(super) struct Bracketed {

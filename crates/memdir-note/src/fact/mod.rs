@@ -7,11 +7,12 @@
 //!   next one is its value. In a quote, and in a callout called `quote` or `cite`, the first key has to be bold; other
 //!   callouts, as `> [!info]`, are boxes for what the note says itself. The lines of a conversation are none, where three or more begin
 //!   with the same key;
+//! * a list of definitions: a line with a term and one below it with a colon, a blank and what it means;
 //! * a field of Dataview: a line `key:: value`, or `[key:: value]` and `(key:: value)` in a text;
 //! * a row of a table with two columns; its head only where it has no other rows;
 //! * a key of the front matter.
 //!
-//! What a table says of what its rows or columns name is no fact of the note, see [`Cell`].
+//! What a note says of something else that it names is no fact of the note, see [`Named`].
 //!
 //! What Markdown says is code, and what stands in a comment, states nothing. Keys are compared without regard to case, and
 //! `_`, `-` and a blank are the same in them.
@@ -22,13 +23,15 @@ use super::Note;
 use super::front::{Quote, Value};
 
 mod add;
-mod cell;
 mod line;
+mod named;
+mod possible;
 mod read;
 mod set;
 
-pub use cell::Cell;
 pub use line::Callout;
+pub use named::Named;
+pub use possible::{KeyIn, PossibleFact};
 pub use set::{Edit, Unset};
 
 use read::{Source, Stated};
@@ -105,7 +108,7 @@ impl Note<'_> {
         let (mut key, mut value) = (self.slice(stated.key.clone()).to_owned(), None);
         let place = match stated.source {
             Source::Item(item) => self.place_of_item(item),
-            Source::Line { .. } => Place::Line,
+            Source::Line { .. } | Source::Definition(_) => Place::Line,
             Source::Bracketed => Place::Bracketed,
             Source::Row(_) => Place::Row,
             Source::Front(entry) => {

@@ -35,6 +35,8 @@ pub(super) enum Source {
         /// Whether the whole paragraph is made of such lines.
         is_whole: bool,
     },
+    /// A term and the definition below it, by the place of their run.
+    Definition(usize),
     /// A field in brackets.
     Bracketed,
     /// A row of a table, by the place of the row.
@@ -66,7 +68,10 @@ impl Note<'_> {
             }
             let brackets = if has_fields { self.brackets(run) } else { Vec::new() };
             let first = found.len();
-            self.lines_of(index, run, has_fields, &mut found);
+            match self.definition(index, run) {
+                Some(stated) => found.push(stated),
+                None => self.lines_of(index, run, has_fields, &mut found),
+            }
             self.settle(&mut found, first, &brackets);
         }
         self.without_speakers(found)
@@ -76,7 +81,7 @@ impl Note<'_> {
     fn without_speakers(&self, mut found: Vec<Stated>) -> Vec<Stated> {
         let key_of = |stated: &Stated| match stated.source {
             Source::Line { .. } => Some(folded(self.slice(stated.key.clone()))),
-            Source::Front(_) | Source::Item(_) | Source::Bracketed | Source::Row(_) => None,
+            Source::Front(_) | Source::Item(_) | Source::Definition(_) | Source::Bracketed | Source::Row(_) => None,
         };
         let mut lines: HashMap<String, usize> = HashMap::new();
         for key in found.iter().filter_map(key_of) {
@@ -91,7 +96,7 @@ impl Note<'_> {
     }
 
     /// The fields in brackets of a run, with ranges in bytes of the note.
-    fn brackets(&self, run: &Run) -> Vec<Bracketed> {
+    pub(super) fn brackets(&self, run: &Run) -> Vec<Bracketed> {
         let start = run.span.start;
         let moved = |range: Range<usize>| range.start + start..range.end + start;
         let found = line::bracketed(self.slice(run.span.clone()), |at| self.is_opaque(start + at));
@@ -163,6 +168,26 @@ impl Note<'_> {
         }
     }
 
+    /// The fact of a paragraph of two lines, a term and, behind a colon, what it means.
+    fn definition(&self, index: usize, run: &Run) -> Option<Stated> {
+        let (is_quoted, top) = self.in_quote(run);
+        if is_quoted || matches!(run.kind, Kind::Item(_)) || self.markup.runs.count(run) != top + 2 {
+            return None;
+        }
+        let [term, below] = [top, top + 1].map(|at| self.markup.runs.line(run, at));
+        let text = self.slice(term.clone());
+        let start = line::definition(self.slice(below.clone()))?;
+        let key = line::cell(text).filter(|_| line::keyed(text).is_none())?;
+        let key = term.start + key.start..term.start + key.end;
+        let value = below.start + start..below.end;
+        (!self.is_opaque(key.start)).then_some(Stated {
+            key,
+            value,
+            source: Source::Definition(index),
+            holds_others: false,
+        })
+    }
+
     /// Whether a run says what somebody else said, and how many of its lines are the title of a callout.
     fn in_quote(&self, run: &Run) -> (bool, usize) {
         let Kind::Paragraph { quote: Some(quote) } = run.kind else { return (false, 0) };
@@ -204,7 +229,7 @@ impl Note<'_> {
     }
 
     /// A value without blanks around it, and without the ids of blocks, comments and fields in brackets at its end.
-    fn bare(&self, range: Range<usize>, brackets: &[Bracketed]) -> Range<usize> {
+    pub(super) fn bare(&self, range: Range<usize>, brackets: &[Bracketed]) -> Range<usize> {
         let mut value = line::trimmed(self.text, range);
         loop {
             let end = line::block_id(self.slice(value.clone())).map(|at| value.start + at);

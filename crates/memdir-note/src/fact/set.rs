@@ -112,7 +112,7 @@ impl Note<'_> {
     fn key_of(&self, stated: &Stated) -> String {
         match stated.source {
             Source::Front(entry) => self.front.entries.get(entry).map(|entry| entry.key.clone()).unwrap_or_default(),
-            Source::Item(_) | Source::Line { .. } | Source::Bracketed | Source::Row(_) => {
+            Source::Item(_) | Source::Line { .. } | Source::Definition(_) | Source::Bracketed | Source::Row(_) => {
                 self.slice(stated.key.clone()).to_owned()
             }
         }
@@ -148,7 +148,7 @@ impl Note<'_> {
                 // What stands below a key without a value is its value.
                 (!stated.value.is_empty() || !is_nested).then(|| self.replace_text(stated, value))
             }
-            Source::Line { .. } | Source::Bracketed => Some(self.replace_text(stated, value)),
+            Source::Line { .. } | Source::Definition(_) | Source::Bracketed => Some(self.replace_text(stated, value)),
         }
     }
 

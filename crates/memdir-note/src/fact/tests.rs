@@ -69,6 +69,70 @@ fn lines_of_paragraphs_state_facts_where_they_are_no_prose() {
 }
 
 #[test]
+fn a_term_with_one_definition_is_a_fact() {
+    check("City\n: Oslo\n\n**Job**\n:   nurse ^id\n", &[("City", "Oslo", 1), ("Job", "nurse", 4)]);
+    check("> [!info]\n> City\n> : Oslo\n", &[("City", "Oslo", 2)]);
+    for text in ["City\n\n: Oslo\n", "City\n:Oslo\n", ": Oslo\n", "City\n: Oslo\nin the north\n", "> City\n> : Oslo\n"]
+    {
+        check(text, &[]);
+    }
+    check("[[ana]]\n: Oslo\n", &[]);
+    let edit = Note::parse("# Ana\n\nCity\n: Oslo\n\nJob\n: nurse\n").set_fact("age", "4").unwrap();
+    assert_eq!(
+        edit.apply("# Ana\n\nCity\n: Oslo\n\nJob\n: nurse\n"),
+        "# Ana\n\nCity\n: Oslo\n\nJob\n: nurse\n\nage\n: 4\n"
+    );
+}
+
+/// The terms that another reader finds, each with its definitions.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the events are not ours, and few of them are text")]
+fn definitions(text: &str) -> Vec<(String, Vec<String>)> {
+    let (mut found, mut is_term): (Vec<(String, Vec<String>)>, bool) = (Vec::new(), false);
+    for event in Parser::new_ext(text, Options::ENABLE_DEFINITION_LIST) {
+        match event {
+            Event::Start(Tag::DefinitionListTitle) => {
+                is_term = true;
+                found.push(Default::default());
+            }
+            Event::Start(Tag::DefinitionListDefinition) => {
+                is_term = false;
+                found.last_mut().unwrap().1.push(String::new());
+            }
+            Event::Text(piece) => match found.last_mut() {
+                Some((term, _)) if is_term => term.push_str(&piece),
+                Some((_, definitions)) => definitions.last_mut().unwrap().push_str(&piece),
+                None => {}
+            },
+            _ => {}
+        }
+    }
+    found
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn lists_of_definitions_are_read_as_another_reader_reads_them(
+        counts in prop::collection::vec((1..4usize, any::<bool>()), 1..6), margin in prop::sample::select(&["", "  "][..]),
+    ) {
+        let mut text = String::new();
+        for (term, (count, is_apart)) in counts.iter().enumerate() {
+            text += &format!("term {term}\n");
+            (0..*count).for_each(|at| text += &format!("{margin}: is {term} {at}\n"));
+            text += if *is_apart { "\n" } else { "" };
+        }
+        let expected = definitions(&text).into_iter().filter_map(|(term, all)| {
+            let [only] = <[String; 1]>::try_from(all).ok()?;
+            Some((term, only))
+        });
+        let expected: Vec<_> = expected.collect();
+        let facts: Vec<_> = Note::parse(&text).facts().into_iter().map(|fact| (fact.key, fact.value)).collect();
+        prop_assert_eq!(facts, expected, "{}", text);
+    }
+}
+
+#[test]
 fn what_stands_in_a_callout_the_note_says_itself() {
     check("> [!info] Ana\n> city: Oslo\n> job: nurse\n", &[("city", "Oslo", 2), ("job", "nurse", 3)]);
     check(
@@ -326,6 +390,7 @@ fn any_block(number: usize) -> impl Strategy<Value = String> {
         format!("\n**key {number}:** old{number}x0\nold{number}x1\n\n"),
         format!("\nkey {number}: old{number}x0 old{number}x1\n\n"),
         format!("\nprose\nkey {number}:: old{number}x0 old{number}x1  \nprose\n\n"),
+        format!("\nkey {number}\n: old{number}x0 old{number}x1\n\n"),
         format!("\nprose (key {number}:: old{number}x0 old{number}x1) prose\n\n"),
         format!("\n| a | b |\n|---|---|\n| key {number} | old{number}x0 old{number}x1   |\n| c | d |\n\n"),
         format!("\n> - key {number}: old{number}x0\n>   old{number}x1\n\n"),
@@ -386,12 +451,13 @@ proptest! {
     }
 }
 
-/// The cells of a note as `about key value line`.
-fn cells(text: &str) -> Vec<String> {
+/// What a note says of what it names, as `about key value line`.
+fn named(text: &str) -> Vec<String> {
     let note = Note::parse(text);
-    let said = note.cells().map(|cell| {
-        assert_eq!(note.text().get(cell.fact.span.clone()).unwrap().replace("\\|", "|"), cell.fact.value);
-        format!("{} {} {} {}", cell.about, cell.fact.key, cell.fact.value, cell.fact.line)
+    let said = note.named().map(|one| {
+        let fact = one.fact;
+        assert_eq!(note.text().get(fact.span.clone()).unwrap().replace("\\|", "|"), fact.value);
+        format!("{} {} {} {}", one.about, fact.key, fact.value, fact.line)
     });
     said.collect()
 }
@@ -400,18 +466,49 @@ fn cells(text: &str) -> Vec<String> {
 fn a_table_says_something_of_what_its_rows_and_columns_name() {
     let table = "| Name | **city**: | job |\n|---|:-:|---|\n| [[ana\\|Ana]] | Os\\|lo | |\n| Ben | Rome\n";
     assert_eq!(
-        cells(&format!("text\n\n{table}")),
+        named(&format!("text\n\n{table}")),
         ["[[ana\\|Ana]] city Os|lo 5", "Ben city Rome 6", "**city**: Ben Rome 6"]
     );
-    assert_eq!(cells("| | Ana |\n|-|-|\n| city | Oslo |\n"), ["city Ana Oslo 3", "Ana city Oslo 3"]);
+    assert_eq!(named("| | Ana |\n|-|-|\n| city | Oslo |\n"), ["city Ana Oslo 3", "Ana city Oslo 3"]);
     for text in [
         "| a | b |\n|-|-|\n",
         "| a |\n|-|\n| b |\n",
         "%%\n| a | b |\n|-|-|\n| c | d |\n%%\n",
         "```\n| a | b |\n|-|-|\n| c | d |\n```\n",
     ] {
-        assert_eq!(cells(text), [""; 0], "{text}");
+        assert_eq!(named(text), [""; 0], "{text}");
     }
+}
+
+#[test]
+fn an_item_says_something_of_what_it_begins_with() {
+    for (item, expected) in [
+        ("[[ana]]: city: Oslo", "[[ana]] city Oslo 3"),
+        ("**[[ana|A: b]]** – **City**: Oslo ^id", "**[[ana|A: b]]** City Oslo 3"),
+        ("[Ana (x)](ana.md) - city: Oslo, Norway", "[Ana (x)](ana.md) city Oslo, Norway 3"),
+        ("Ana-Lena：city：Oslo", "Ana-Lena city Oslo 3"),
+        ("[[ana]] [city:: Oslo]", "[[ana]] city Oslo 3"),
+        ("[[ana]]: back from [[oslo]] (city:: Oslo)", "[[ana]] city Oslo 3"),
+        ("Ana (city: Oslo, Norway, age: 4)", "Ana city Oslo, Norway 3|Ana age 4 3"),
+        ("[[ana]] (city：Oslo; age：4)", "[[ana]] city Oslo 3|[[ana]] age 4 3"),
+        // These name nothing, or say nothing with a key.
+        ("city: Oslo", ""),
+        ("[[ana]] lives in Oslo", ""),
+        ("[[ana]]: lives in Oslo (since 2020)", ""),
+        ("[[ana]] (city: Oslo) came", ""),
+        ("[[ana]] (city: Oslo; in May)", ""),
+        ("[[ana]]:city: Oslo", ""),
+        ("[ ] [[ana]]: city: Oslo", ""),
+        ("[x] [[ana]] [city:: Oslo]", ""),
+        ("[[ana", ""),
+        ("[a [b (c", ""),
+    ] {
+        assert_eq!(named(&format!("text\n\n- {item}\n")).join("|"), expected, "{item}");
+        assert_eq!(named(&format!("text\n\n1. {item}\n   - more\n")).join("|"), expected, "{item}");
+    }
+    assert_eq!(named("Ana\n: city: Oslo\n: age: 4\n"), ["Ana city Oslo 2", "Ana age 4 3"]);
+    assert_eq!(named("Ana\n: city: Oslo\nand more\n"), [""; 0]);
+    assert_eq!(named("%%\n- Ana: city: Oslo\n%%\n\n`- Ana: city: Oslo`\n"), [""; 0]);
 }
 
 /// A head is read with every row of its table: what cannot be a name is not copied as often.
@@ -420,8 +517,8 @@ fn a_cell_that_is_too_long_to_be_a_name_names_nothing() {
     let rows = "| a | b |\n".repeat(3);
     for (bytes, count) in [(200, 3), (201, 0), (10_000, 0)] {
         let long = "x".repeat(bytes);
-        assert_eq!(cells(&format!("| k | {long} |\n|---|---|\n{rows}")).len(), count, "{bytes}");
-        assert_eq!(cells(&format!("| k | l |\n|---|---|\n{}", rows.replace('a', &long))).len(), count, "{bytes}");
+        assert_eq!(named(&format!("| k | {long} |\n|---|---|\n{rows}")).len(), count, "{bytes}");
+        assert_eq!(named(&format!("| k | l |\n|---|---|\n{}", rows.replace('a', &long))).len(), count, "{bytes}");
     }
 }
 
@@ -449,7 +546,7 @@ proptest! {
                 expected.push(format!("column {column} row {row} {end}"));
             }
         }
-        prop_assert_eq!(cells(&text), expected, "{}", text);
+        prop_assert_eq!(named(&text), expected, "{}", text);
     }
 }
 
