@@ -75,6 +75,9 @@ impl Vault {
         time: Timestamp,
         forgets: u64,
     ) -> Result<(), VaultError> {
+        if entries.is_empty() {
+            return Ok(());
+        }
         let mut reads = self.reads();
         reads.count += entries.len();
         reads.batches.push(ReadBatch { entries, author: author.clone(), time, forgets });
@@ -214,5 +217,21 @@ impl Vault {
 
     fn reads(&self) -> MutexGuard<'_, PendingReads> {
         self.reads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{Env, author};
+
+    #[test]
+    fn a_call_that_has_no_entries_leaves_nothing_in_memory() {
+        let env = Env::new(&[]);
+        let vault = env.vault();
+        for _ in 0..3 {
+            vault.note_reads(Vec::new(), &author(), Timestamp::from_micros(0), vault.forgets()).unwrap();
+        }
+        assert!(vault.reads().batches.is_empty());
     }
 }

@@ -33,12 +33,12 @@ mod sweep;
 mod watch;
 
 /// A memory in a temporary folder.
-struct Env {
+pub(super) struct Env {
     folder: tempfile::TempDir,
 }
 
 impl Env {
-    fn new(notes: &[(&str, &str)]) -> Self {
+    pub(super) fn new(notes: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let env = Self { folder };
         for (path, text) in notes {
@@ -61,7 +61,7 @@ impl Env {
         std::fs::read_to_string(self.path().join(path)).ok()
     }
 
-    fn vault(&self) -> Vault {
+    pub(super) fn vault(&self) -> Vault {
         open(self.path()).unwrap()
     }
 
@@ -119,7 +119,7 @@ fn rename(from: &str, to: &str, kind: Kind) -> Step {
     Step::Move { from: path(from), to: path(to), kind }
 }
 
-fn author() -> Author {
+pub(super) fn author() -> Author {
     Author { door: "exec".into(), client: None, session: None, message: None, origin: "model".into() }
 }
 
