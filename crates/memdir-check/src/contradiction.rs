@@ -6,7 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::fact::{FRONT, Said, ValueForm, Written, name};
+use super::fact::{FRONT, Said, ValueForm, name};
+use super::name::is_day;
 use super::sheet::Sheet;
 use super::subject::Subjects;
 use super::usage::{Evidence, Habits, MOST_VALUES, Use, is_below};
@@ -30,10 +31,20 @@ struct Book<'n> {
 struct Pair<'n> {
     told: (usize, &'n Said),
     other: (usize, &'n Said),
-    /// Whether it is the line of the finding that the action takes out, and not the other one.
-    takes_told: bool,
+    taken: Taken,
     /// Whether it is one only if two changes wrote the lines.
     may_be_list: bool,
+}
+
+/// Which line the action takes out.
+#[derive(Clone, Copy)]
+enum Taken {
+    /// That of the finding.
+    Told,
+    /// The other one.
+    Other,
+    /// There is no action: nothing tells which line holds.
+    Neither,
 }
 
 /// All contradictions between the facts of the notes, without those that say of themselves that they are of the past.
@@ -63,7 +74,6 @@ pub(super) fn conflicts<'n>(
 impl<'n> Book<'n> {
     fn of(notes: impl Iterator<Item = (&'n MemoryPath, &'n Look)>) -> Self {
         let (mut sheets, subjects) = Sheet::all(notes);
-        Sheet::add_possible(&mut sheets);
         let habits = Habits::of(&sheets);
         for sheet in sheets.iter_mut().filter(|sheet| !sheet.look.facts.records.is_empty()) {
             sheet.add_records(|key, own| habits.evidence(key, own) >= Evidence::Likely);
@@ -88,9 +98,10 @@ impl<'n> Book<'n> {
         } else {
             format!("line {} of `{}`", other.line, other.path)
         };
-        let action = || match pair.takes_told {
-            true => edit::without_fact(&told.path, &told_text, told.line, (&other_text, other.line), None),
-            false => edit::without_fact(&other.path, &other_text, other.line, (&told_text, told.line), None),
+        let action = || match pair.taken {
+            Taken::Told => edit::without_fact(&told.path, &told_text, told.line, (&other_text, other.line), None),
+            Taken::Other => edit::without_fact(&other.path, &other_text, other.line, (&told_text, told.line), None),
+            Taken::Neither => None,
         };
         Some(Finding {
             line: Some(told.line),
@@ -146,7 +157,7 @@ impl<'n> Book<'n> {
                 let is_one = excludes(one, last) && self.are_about_one(sheet, one, last, facts, evidence);
                 let may_be_list = is_one && evidence < needed(one, last, own_use == Use::Paired);
                 let is_told = is_one && evidence >= Evidence::Nothing && (!may_be_list || are_alike(one, last));
-                is_told.then_some(Pair { told: (at, *last), other: (at, *one), takes_told: false, may_be_list })
+                is_told.then_some(Pair { told: (at, *last), other: (at, *one), taken: Taken::Other, may_be_list })
             })
         };
         facts.iter().enumerate().filter_map(pair).collect()
@@ -192,16 +203,15 @@ impl<'n> Book<'n> {
             && self.is_part(sheet, other.section)
     }
 
-    /// Whether one fact stands alone below a heading that nothing in the memory speaks of, beside what the note says of itself:
-    /// there is nothing else that it could be about.
+    /// Whether the second fact stands alone below a heading that nothing in the memory speaks of, beside what the note says of
+    /// itself: there is nothing else that it could be about.
     fn is_aside(&self, sheet: &Sheet<'_>, one: &Said, other: &Said, evidence: Evidence) -> bool {
-        let (own, aside) = if self.is_part(sheet, one.section) { (one, other) } else { (other, one) };
-        let is_alone = sheet.keys.values().flatten().filter(|fact| fact.section == aside.section).count() == 1;
-        let title = sheet.look.facts.sections.get(aside.section).map_or("", String::as_str);
+        let is_alone = sheet.keys.values().flatten().filter(|fact| fact.section == other.section).count() == 1;
+        let title = sheet.look.facts.sections.get(other.section).map_or("", String::as_str);
         is_alone
             && evidence >= Evidence::Habit
-            && self.is_part(sheet, own.section)
-            && sheet.about(aside.section).is_empty()
+            && self.is_part(sheet, one.section)
+            && sheet.about(other.section).is_empty()
             && !self.habits.speaks_of(title)
     }
 
@@ -230,7 +240,7 @@ impl<'n> Book<'n> {
                     let may_be_list = evidence < needed(own, fact, false).max(Evidence::Habit);
                     let is_told = evidence >= Evidence::Nothing && (!may_be_list || are_alike(own, fact));
                     if is_told && self.is_as_notes_say(sheet, key, fact.list) {
-                        found.push(Pair { told: (at, *fact), other: (*about, own), takes_told: true, may_be_list });
+                        found.push(Pair { told: (at, *fact), other: (*about, own), taken: Taken::Told, may_be_list });
                     }
                 }
             }
@@ -241,11 +251,12 @@ impl<'n> Book<'n> {
     }
 
     /// What sections about a note say against each other where the note has no such key itself. Where they differ of most notes
-    /// of which several say something, the key means something else there.
+    /// of which several say something, the key means something else there. Neither is the note's own, so a person has to tell
+    /// which one holds.
     fn elsewhere(&self) -> Vec<Pair<'n>> {
         let mut often: HashMap<&str, (usize, usize)> = HashMap::new();
         let mut found = Vec::new();
-        for ((_, key), said) in self.told_elsewhere() {
+        for ((_, key), said) in self.in_other_notes() {
             let sections: HashSet<_> = said.iter().map(|(at, fact)| (*at, fact.section)).collect();
             if said.len() < 2 || sections.len() < said.len() {
                 continue;
@@ -257,19 +268,21 @@ impl<'n> Book<'n> {
             if differ && said.len() <= MOST_VALUES && self.habits.evidence(key, &[]) >= Evidence::Likely {
                 let pairs = said.iter().enumerate().filter_map(|(number, one)| {
                     let last = said.iter().skip(number + 1).rev().find(|last| excludes(one.1, last.1))?;
-                    Some(Pair { told: *last, other: *one, takes_told: true, may_be_list: false })
+                    Some(Pair { told: *last, other: *one, taken: Taken::Neither, may_be_list: false })
                 });
                 found.extend(pairs.map(|pair| (key, pair)));
             }
         }
         let is_rare = |key: &str| often.get(key).is_none_or(|(all, differ)| *differ <= 1 || differ * 3 <= *all);
-        found.into_iter().filter(|(key, _)| is_rare(key)).map(|(_, pair)| pair).collect()
+        found.into_iter().filter(|(key, _)| is_rare(key)).map(|(_, pair)| pair).take(MOST_CONFLICTS).collect()
     }
 
     /// What sections of other notes say of each note and key that the note itself does not have, with the places of their notes.
-    fn told_elsewhere(&self) -> BTreeMap<(usize, &'n str), Vec<(usize, &'n Said)>> {
+    /// What the note of a day says was so on that day.
+    fn in_other_notes(&self) -> BTreeMap<(usize, &'n str), Vec<(usize, &'n Said)>> {
         let mut told: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        for (at, sheet) in self.sheets.iter().enumerate() {
+        let lasting = |(_, sheet): &(usize, &Sheet<'n>)| !is_day(sheet.path.stem());
+        for (at, sheet) in self.sheets.iter().enumerate().filter(lasting) {
             for (key, facts) in sheet.keys.iter().filter(|(key, _)| !is_numbered(key)) {
                 for fact in facts {
                     for about in sheet.about(fact.section) {
@@ -311,7 +324,7 @@ impl<'n> Book<'n> {
                     let evidence = self.habits.evidence(own.name(), &of.own(own.name()));
                     if excludes(own, fact) && evidence >= needed(own, fact, false) {
                         let (told, other) = ((at, *fact), (about, own));
-                        found.push(Pair { told, other, takes_told: true, may_be_list: false });
+                        found.push(Pair { told, other, taken: Taken::Told, may_be_list: false });
                     }
                 }
             }
@@ -347,19 +360,16 @@ impl<'n> Book<'n> {
         });
         differ.sort_by_key(|(_, other)| other.line);
         let pair =
-            |(one, other)| Pair { told: (told, other), other: (kept, one), takes_told: true, may_be_list: false };
+            |(one, other)| Pair { told: (told, other), other: (kept, one), taken: Taken::Told, may_be_list: false };
         differ.into_iter().map(pair).collect()
     }
 }
 
-/// The line of a side, with the one below it where it holds nothing but the key, and with the key where that stands above.
+/// The line of a side, with the one below it where it holds nothing but the key.
 fn shown(side: &Side, text: &str, said: &Said) -> String {
-    let below = text.lines().nth(side.line).unwrap_or_default().trim();
-    let words = name(&side.text);
-    if words == said.name() {
+    if name(&side.text) == said.name() {
+        let below = text.lines().nth(side.line).unwrap_or_default().trim();
         format!("{} {below}", side.text)
-    } else if said.written != Written::Pair && !words.contains(said.name()) {
-        format!("{} {}", said.key, side.text)
     } else {
         side.text.clone()
     }

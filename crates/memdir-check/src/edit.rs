@@ -101,15 +101,15 @@ fn with_named_of(
 /// The action that gives the one thing that a line says by a key, of something that it names, another value.
 fn with_named(source: &MemoryPath, text: &str, line: usize, wanted: &str, value: &str) -> Option<Action> {
     let wanted = key(wanted);
-    let saying = |text: &str| {
+    let facts_named = |text: &str| {
         let note = Note::parse(text);
         let facts = note.named().map(|named| named.fact).filter(|fact| fact.line == line && key(&fact.key) == wanted);
         facts.collect::<Vec<_>>()
     };
-    let [said] = <[_; 1]>::try_from(saying(text)).ok()?;
+    let [said] = <[_; 1]>::try_from(facts_named(text)).ok()?;
     let new = if said.place == Place::Row { value.replace('|', "\\|") } else { value.to_owned() };
     let after = format!("{}{new}{}", text.get(..said.span.start)?, text.get(said.span.end..)?);
-    let is_set = matches!(saying(&after).as_slice(), [fact] if fact.value == value);
+    let is_set = matches!(facts_named(&after).as_slice(), [fact] if fact.value == value);
     is_set.then(|| edit(source, text, &lines_around(text, &said.span)?, said.span, &new)).flatten()
 }
 

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use memdir_note::fact::{self, Callout, Form, KeyIn, Named, Place, PossibleFact};
+use memdir_note::fact::{self, Callout, Form, Named, Place};
 use memdir_note::{Fact, Note, PartialDate, Period, folded};
 
 /// No more facts of one note are compared.
@@ -24,8 +24,6 @@ pub(super) const FRONT: usize = 0;
 const FIRST_GROUP: usize = usize::MAX / 2;
 /// That of the first table which may say something of the note.
 const FIRST_RECORD: usize = usize::MAX / 4;
-/// That of the first possible fact.
-const FIRST_POSSIBLE: usize = usize::MAX / 8;
 
 /// A fact as it is compared.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -46,23 +44,8 @@ pub(super) struct Said {
     pub(super) item: usize,
     /// Whether text stands between it and the heading of its section.
     pub(super) is_remark: bool,
-    pub(super) written: Written,
     /// Its first moment and the first one after it, in microseconds, where it says since when or until when it holds.
     pub(super) time: (Option<i64>, Option<i64>),
-}
-
-/// How a fact is written.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub(super) enum Written {
-    /// As a key and a value.
-    Pair,
-    /// As a key of which the text does not tell that it is one, with what is named and a value: it counts where that is a note and
-    /// the memory uses the key.
-    Keyed,
-    /// With the look of a fact of what stands around it, which it is only if the memory uses the key.
-    Possible,
-    /// The same in a heading, which is one only if the memory uses it as a key as often as in headings.
-    Headed,
 }
 
 /// What kind of value a fact has.
@@ -87,8 +70,6 @@ pub(super) struct Facts {
     pub(super) named: Vec<Said>,
     /// What the tables say that may be facts of the note: each counts where the memory knows all its keys.
     pub(super) records: Vec<Vec<Said>>,
-    /// What is written so that the text does not tell whether its key is one: each counts where the memory uses the key.
-    pub(super) possible: Vec<Said>,
     /// By number, as keys are compared; empty for [`OWN`].
     pub(super) sections: Vec<String>,
 }
@@ -126,16 +107,11 @@ impl Facts {
             after.is_some()
         };
         let mut records = note.records().filter(fits).peekable();
-        let by_key: Vec<Named> = note.named_by_key().into_iter().take(MOST_FACTS).collect();
-        let mut possible = note.possible_facts().into_iter().take(MOST_FACTS).peekable();
-        let has_named = !named.is_empty() || !by_key.is_empty();
-        if facts.peek().is_none() && !has_named && records.peek().is_none() && possible.peek().is_none() {
+        if facts.peek().is_none() && named.is_empty() && records.peek().is_none() {
             return Self::default();
         }
         let mut reading = Reading::new(note);
-        reading.facts.named = reading.named(&named);
-        let by_key = reading.named(&by_key).into_iter().map(|said| Said { written: Written::Keyed, ..said });
-        reading.facts.possible = by_key.collect();
+        reading.add_named(&named);
         while let Some(fact) = facts.next_if(|fact| matches!(fact.place, Place::FrontMatter(_))) {
             reading.add(fact, OWN, FRONT);
         }
@@ -158,10 +134,7 @@ impl Facts {
             while let Some(record) = records.next_if(|record| record.first().is_some_and(|fact| fact.line <= number)) {
                 reading.add_record(&record);
             }
-            while let Some(one) = possible.next_if(|one| one.fact.line <= number) {
-                reading.add_possible(&one);
-            }
-            if facts.peek().is_none() && records.peek().is_none() && possible.peek().is_none() {
+            if facts.peek().is_none() && records.peek().is_none() {
                 break;
             }
             if !is_fact && !is_heading && number > said_until {
@@ -172,8 +145,8 @@ impl Facts {
         let until =
             reading.facts.front("valid until").and_then(|until| PartialDate::parse(until.get(..10).unwrap_or(until)));
         if let Some(until) = until.map(|until| until.end.micros()) {
-            let Self { all, named, records, possible, .. } = &mut reading.facts;
-            let facts = all.iter_mut().chain(named).chain(records.iter_mut().flatten()).chain(possible);
+            let Self { all, named, records, .. } = &mut reading.facts;
+            let facts = all.iter_mut().chain(named).chain(records.iter_mut().flatten());
             facts.for_each(|fact| fact.time.1 = fact.time.1.or(Some(until)));
         }
         reading.facts
@@ -197,8 +170,6 @@ struct Reading {
     /// The last line of the heading above.
     below: usize,
     section: usize,
-    /// The levels of the headings around, each with its section.
-    headed: Vec<(u8, usize)>,
     list: usize,
     item: usize,
     /// Whether there is text in the section already.
@@ -222,7 +193,6 @@ struct Parent {
 struct Title {
     first: usize,
     last: usize,
-    level: u8,
     /// Empty for the title of the note.
     text: String,
 }
@@ -237,7 +207,6 @@ impl Reading {
         let titles = headings.iter().enumerate().map(|(at, heading)| Title {
             first: note.line_at(heading.span.start),
             last: note.line_at(heading.span.end.saturating_sub(1)),
-            level: heading.level,
             text: if at == 0 && has_title && Some(heading.level) == top { String::new() } else { name(&heading.text) },
         });
         Self {
@@ -245,7 +214,6 @@ impl Reading {
             facts: Facts { sections: vec![String::new()], ..Facts::default() },
             below: 0,
             section: OWN,
-            headed: Vec::new(),
             list: FRONT + 1,
             item: 0,
             has_text: false,
@@ -255,8 +223,8 @@ impl Reading {
         }
     }
 
-    /// What is said of something named. Where a table or a list says several values of a key of one thing, it is a log of them.
-    fn named(&mut self, named: &[Named]) -> Vec<Said> {
+    /// Adds what is said of something named. Where a table or a list says several values of a key of one thing, it is a log of them.
+    fn add_named(&mut self, named: &[Named]) {
         let mut sections: HashMap<(usize, String), usize> = HashMap::new();
         let mut often: HashMap<(usize, &str), usize> = HashMap::new();
         let mut found = Vec::new();
@@ -277,7 +245,7 @@ impl Reading {
         let named = found
             .into_iter()
             .map(|(section, one)| said(&one.fact, section, (FIRST_GROUP + one.group, one.fact.line), false));
-        named.collect()
+        self.facts.named.extend(named);
     }
 
     /// Adds what a table may say of what stands here.
@@ -289,30 +257,6 @@ impl Reading {
         let facts = record.iter().filter(|fact| !fact.value.is_empty());
         let facts = facts.map(|fact| said(fact, self.section, (list, fact.line), self.has_text));
         self.facts.records.push(facts.collect());
-    }
-
-    /// Adds a possible fact of what stands around it.
-    fn add_possible(&mut self, possible: &PossibleFact) {
-        let (section, written) = match &possible.key_in {
-            KeyIn::Text => {
-                // A bold line above its value has been taken for a label.
-                if let Some(label) = self.label.take().filter(|label| *label != name(&possible.fact.key)) {
-                    self.open(label);
-                }
-                (self.section, Written::Possible)
-            }
-            KeyIn::Nested(about) => {
-                self.facts.sections.push(name(about));
-                (self.facts.sections.len() - 1, Written::Keyed)
-            }
-            KeyIn::Heading => {
-                let around = self.headed.iter().rev().nth(1);
-                (around.map_or(OWN, |(_, section)| *section), Written::Headed)
-            }
-        };
-        let list = FIRST_POSSIBLE + self.facts.possible.len();
-        let said = said(&possible.fact, section, (list, possible.fact.line), self.has_text);
-        self.facts.possible.push(Said { written, ..said });
     }
 
     /// Moves to the next line and returns its text without quote marks, or `""` for a callout's title, which is a label of
@@ -381,8 +325,6 @@ impl Reading {
         while let Some(title) = self.headings.pop_front_if(|title| title.first <= line) {
             self.below = title.last;
             self.open(title.text);
-            while self.headed.pop_if(|(level, _)| *level >= title.level).is_some() {}
-            self.headed.push((title.level, self.section));
         }
         line <= self.below
     }
@@ -445,7 +387,6 @@ fn said(fact: &Fact, section: usize, place: (usize, usize), is_remark: bool) -> 
         list: place.0,
         item: place.1,
         is_remark,
-        written: Written::Pair,
         time: (period.since.map(|since| since.start.micros()), period.until.map(|until| until.end.micros())),
     }
 }

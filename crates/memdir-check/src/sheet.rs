@@ -1,10 +1,9 @@
 //! [`Sheet`]: a note, its facts by their keys, and what each of its sections is about.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::Look;
-use super::fact::{Said, Written};
-use super::name;
+use super::fact::Said;
 use super::subject::Subjects;
 use super::usage::{Keys, Use};
 use super::value::is_same;
@@ -58,35 +57,6 @@ impl<'n> Sheet<'n> {
         }
         self.keys.retain(|_, facts| !facts.is_empty());
         self.keys.values_mut().for_each(|facts| facts.sort_by_key(|fact| fact.line));
-    }
-
-    /// Adds what may be said in all notes, where the memory uses its word as a key: an item where some fact has it, and a heading
-    /// where at least as many notes have it as a key.
-    pub(super) fn add_possible(sheets: &mut [Self]) {
-        let mut used: HashMap<String, (usize, usize)> = HashMap::new();
-        for sheet in sheets.iter() {
-            for key in sheet.keys.keys() {
-                used.entry((*key).to_owned()).or_default().0 += 1;
-            }
-            let headed = sheet.look.facts.possible.iter().filter(|said| said.written == Written::Headed);
-            headed.for_each(|said| used.entry(said.name().to_owned()).or_default().1 += 1);
-        }
-        // What a note of a day says so was so on that day.
-        for sheet in sheets.iter_mut().filter(|sheet| !name::is_day(sheet.path.stem())) {
-            for said in &sheet.look.facts.possible {
-                let (keys, headings) = used.get(said.name()).copied().unwrap_or_default();
-                let is_fact = match said.written {
-                    Written::Pair | Written::Possible => true,
-                    Written::Headed => keys >= headings,
-                    Written::Keyed => sheet.is_about_note(said.section),
-                };
-                if keys > 0 && is_fact {
-                    let facts = sheet.keys.entry(said.name()).or_default();
-                    facts.push(said);
-                    facts.sort_by_key(|fact| fact.line);
-                }
-            }
-        }
     }
 
     /// Adds what the tables of the note say of it, where `is_known` says of all keys of a table, each with the facts that the

@@ -46,17 +46,6 @@ struct Usage {
     apart: usize,
     /// The notes that give each of several sections a value of its own.
     spread: usize,
-    /// Whether the commas in its values list several, see [`Part`].
-    has_commas: bool,
-}
-
-/// A part of the values of a key, between commas. One that stands first in some and later in others, and before different parts, is
-/// one of several values. The parts of a place each have their own next one.
-#[derive(Default)]
-struct Part<'n> {
-    is_first: bool,
-    is_later: bool,
-    next: HashSet<&'n str>,
 }
 
 /// How one subject uses a key.
@@ -112,22 +101,6 @@ struct Heading {
     repeating: usize,
 }
 
-impl<'n> Part<'n> {
-    fn learn(parts: &mut HashMap<&'n str, Self>, value: &'n str) {
-        let mut before: Option<&str> = None;
-        for part in value.split(", ") {
-            match before {
-                None => parts.entry(part).or_default().is_first = true,
-                Some(before) => {
-                    parts.entry(before).or_default().next.insert(part);
-                    parts.entry(part).or_default().is_later = true;
-                }
-            }
-            before = Some(part);
-        }
-    }
-}
-
 impl Use {
     /// How a subject with these facts of one key, in order, uses it.
     pub(super) fn of(facts: &[&Said]) -> Self {
@@ -172,7 +145,6 @@ impl<'n> Habits<'n> {
         let (mut habits, mut copies) = (Self::default(), HashSet::new());
         let is_first = |sheet: &&Sheet<'n>| sheet.look.digest.is_none_or(|digest| copies.insert(digest));
         let sheets_once: Vec<&Sheet<'n>> = sheets.iter().filter(is_first).collect();
-        let mut parts: HashMap<&str, HashMap<&str, Part<'_>>> = HashMap::new();
         // What sections of other notes say of notes that do not have the key themselves.
         let mut told: HashMap<(&str, &[usize]), Vec<Vec<&Said>>> = HashMap::new();
         for sheet in sheets_once {
@@ -188,25 +160,18 @@ impl<'n> Habits<'n> {
                     }
                 }
                 let values = facts.iter().map(|fact| fact.value.as_str());
-                for value in values.clone().filter(|value| value.contains(", ")) {
-                    Part::learn(parts.entry(key).or_default(), value);
-                }
                 habits.words.extend(std::iter::once(*key).chain(values).flat_map(split));
             }
             habits.learn_headings(sheet.look, &sheet.keys);
         }
         for ((key, _), groups) in told {
-            habits.learn_told(key, &groups);
-        }
-        for (key, parts) in parts {
-            let is_one_of_several = |part: &Part<'_>| part.is_first && part.is_later && part.next.len() > 1;
-            habits.usage.entry(key).or_default().has_commas = parts.values().any(is_one_of_several);
+            habits.learn_from_sections(key, &groups);
         }
         habits
     }
 
     /// Learns from what several sections say of one note, each group from one of them.
-    fn learn_told(&mut self, key: &'n str, groups: &[Vec<&Said>]) {
+    fn learn_from_sections(&mut self, key: &'n str, groups: &[Vec<&Said>]) {
         let Some((first, others)) = groups.split_first() else { return };
         let are_same = |other: &Vec<&Said>| first.iter().zip(other).all(|(one, other)| is_same(one, other));
         match others.iter().all(are_same) {
@@ -263,8 +228,7 @@ impl<'n> Habits<'n> {
         let usage = self.usage.get(key).copied().unwrap_or_default();
         let own = |of: Use| usize::from(!facts.is_empty() && Use::of(facts) == of);
         let several = |all: usize, own: usize| all.checked_sub(own).filter(|others| *others > 1).unwrap_or(0);
-        if usage.has_commas
-            || usage.listed.saturating_sub(own(Use::Listed)) * SINGLE_FOR_LISTED > usage.single
+        if usage.listed.saturating_sub(own(Use::Listed)) * SINGLE_FOR_LISTED > usage.single
             || several(usage.paired, own(Use::Paired)) * SINGLE_FOR_PAIR > usage.single
             || several(usage.apart, own(Use::Apart)) > usage.single
         {

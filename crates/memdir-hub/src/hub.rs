@@ -273,8 +273,9 @@ impl Toolbox for Hub {
         let state = |(name, entry): (&ServerName, &Entry)| {
             let of_it = || tools.iter().filter(|tool| tool.server == *name);
             let unapproved = of_it().filter(|tool| tool.pin != PinState::Approved).count();
-            let (enabled, health) = (entry.server.enabled, entry.slot.health());
-            ServerState { name: name.clone(), enabled, health, tools: of_it().count(), unapproved }
+            let (enabled, approved) = (entry.server.enabled, entry.server.is_approved());
+            let (health, tools) = (entry.slot.health(), of_it().count());
+            ServerState { name: name.clone(), enabled, approved, health, tools, unapproved }
         };
         entries.iter().map(state).collect()
     }

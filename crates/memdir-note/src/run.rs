@@ -96,25 +96,6 @@ impl Runs {
         start..breaks.get(at).map_or(run.span.end, |(end, _)| *end)
     }
 
-    /// The one-line text of each item, and the item in which it stands.
-    pub(super) fn outline(&self) -> Vec<(Option<&Run>, Option<usize>)> {
-        let mut found: Vec<_> = vec![(None, None); self.items.len()];
-        for run in self.runs.iter().filter(|run| self.count(run) == 1) {
-            if let Kind::Item(item) = run.kind
-                && let Some((text, _)) = found.get_mut(item)
-            {
-                *text = Some(run);
-            }
-        }
-        let mut open: Vec<(usize, usize)> = Vec::new();
-        for (at, (item, (_, around))) in self.items.iter().zip(&mut found).enumerate() {
-            while open.pop_if(|(_, end)| *end <= item.span.start).is_some() {}
-            *around = open.last().map(|(outer, _)| *outer);
-            open.push((at, item.span.end));
-        }
-        found
-    }
-
     /// The breaks inside of a range: where each line ends and the next one starts.
     pub(super) fn breaks_in(&self, range: &Range<usize>) -> &[(usize, usize)] {
         let first = self.breaks.partition_point(|(end, _)| *end < range.start);

@@ -463,8 +463,7 @@ fn check_places(text: &str) {
         assert!(text.get(note.section(at)).is_some());
         end = heading.span.end;
     }
-    let others = note.named().chain(note.named_by_key()).map(|named| named.fact).chain(note.records().flatten());
-    let others = others.chain(note.possible_facts().into_iter().map(|possible| possible.fact));
+    let others = note.named().map(|named| named.fact).chain(note.records().flatten());
     for fact in note.facts().into_iter().chain(others) {
         assert!(text.get(fact.span.clone()).is_some());
     }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::lock;
@@ -121,9 +122,9 @@ impl Pool {
         Ok(told.await.map_err(|_| JobError::Gone)??)
     }
 
-    /// Hands over a job that nobody waits for, and waits only for its place in the row. It is done also if the threads are ended
-    /// before its turn.
-    pub(crate) async fn hand_over(&self, lane: Lane, job: impl FnOnce() + Send + 'static) -> Result<(), JobError> {
+    /// Hands over a job that nobody waits for. It is done even if the threads are told to end before its turn, unless so many
+    /// jobs wait that it finds no place among them first. To be called in a runtime.
+    pub(crate) fn hand_over(&self, lane: Lane, job: impl FnOnce() + Send + 'static) -> Result<(), JobError> {
         let sender = self.sender(lane)?;
         let open = OpenJob::new(&self.open);
         let job = Box::new(move || {
@@ -131,7 +132,14 @@ impl Pool {
             // Nobody is told that it has panicked; the log is.
             let _ = catch_panic(job);
         });
-        sender.send(job).await.map_err(|_| JobError::Gone)
+        match sender.try_send(job) {
+            Ok(()) => Ok(()),
+            Err(TrySendError::Full(job)) => {
+                tokio::spawn(async move { sender.send(job).await.is_ok() });
+                Ok(())
+            }
+            Err(TrySendError::Closed(_)) => Err(JobError::Gone),
+        }
     }
 
     /// Does a job that reads a little, at once and on the thread of who asks, where all threads rest: then nobody else is kept
@@ -236,8 +244,8 @@ mod tests {
         let (said, heard) = mpsc::channel();
         let (leave, waits) = mpsc::channel();
         let (again, waits_again) = mpsc::channel();
-        pool.hand_over(Lane::Write, job("first", &said, waits)).await.unwrap();
-        pool.hand_over(Lane::Write, job("second", &said, waits_again)).await.unwrap();
+        pool.hand_over(Lane::Write, job("first", &said, waits)).unwrap();
+        pool.hand_over(Lane::Write, job("second", &said, waits_again)).unwrap();
         assert!(!pool.rests());
         leave.send(()).unwrap();
         again.send(()).unwrap();
@@ -245,7 +253,7 @@ mod tests {
         drop(said);
         assert_eq!(heard.iter().collect::<Vec<_>>(), ["begun", "first", "begun", "second"]);
         assert!(pool.rests());
-        assert_eq!(pool.hand_over(Lane::Write, || ()).await, Err(JobError::Gone));
+        assert_eq!(pool.hand_over(Lane::Write, || ()), Err(JobError::Gone));
     }
 
     /// Which thread does a short job.

@@ -65,13 +65,14 @@ impl ServedEngine {
         self.pool.run(lane, job).await
     }
 
-    /// Hands over a job that nobody waits for: it is done after those that came before it, also if the server ends meanwhile.
+    /// Hands over a job that nobody waits for: it is done after those that came before it, even if the server ends meanwhile.
+    /// To be called in a runtime.
     ///
     /// # Errors
     ///
     /// [`JobError::Gone`], where no thread can do it.
-    pub async fn hand_over(&self, lane: Lane, job: impl FnOnce() + Send + 'static) -> Result<(), JobError> {
-        self.pool.hand_over(lane, job).await
+    pub fn hand_over(&self, lane: Lane, job: impl FnOnce() + Send + 'static) -> Result<(), JobError> {
+        self.pool.hand_over(lane, job)
     }
 
     /// Does a job that reads a little and is done in a moment: where all threads rest, at once and on this one.

@@ -99,6 +99,7 @@ impl Toolbox for Scripted {
         let state = |name: &ServerName| ServerState {
             name: name.clone(),
             enabled: true,
+            approved: true,
             health: ServerHealth::Ready { protocol: "2026-07-28".to_owned() },
             tools: self.tools.iter().filter(|tool| tool.server == *name).count(),
             unapproved: 0,

@@ -41,6 +41,8 @@ pub struct ServerState {
     pub name: ServerName,
     /// Whether the person has it switched on at all.
     pub enabled: bool,
+    /// Whether the person has ever approved a tool of it.
+    pub approved: bool,
     /// How it is.
     pub health: ServerHealth,
     /// How many tools it has, as far as that is known.

@@ -160,10 +160,6 @@ fn a_fact_alone_below_a_heading_is_about_the_note_unless_the_heading_may_name_so
     for heading in ["Sister", "Vera"] {
         assert_eq!(below(heading), [], "{heading}");
     }
-    // So is one in a callout above what the note says of itself.
-    let above = "# Eva\n\n> [!info] Details\n> city: Genoa\n\n- city: Bern\n";
-    assert_eq!(added("eva.md", above), [("eva.md".to_owned(), Some(6))]);
-    assert_eq!(added("eva.md", &above.replace("Details", "Vera")), []);
     // Beside other facts it may be about anything.
     assert_eq!(added("eva.md", "# Eva\n- city: Bern\n\n## Flat\n\n- city: Genoa\n- rent: 900\n"), []);
     let table = "# Eva\n- city: Bern\n\n## Flat\n\n| city | phone |\n|---|---|\n| Genoa | 900 |\n";

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 mod contradictions;
 mod fact;
-mod possible;
 mod tidy;
 mod values;
 

@@ -55,6 +55,7 @@ fn list(chat: &mut Chat<'_>, servers: &[ServerState]) {
         let asks = if session.is_only_kept(&server.name) { ", and you are asked about each call" } else { "" };
         let state = match &server.health {
             _ if !server.enabled => "disabled".to_owned(),
+            ServerHealth::Idle if !server.approved => format!("not approved: memdir tools approve {}", server.name),
             ServerHealth::Idle => "not started".to_owned(),
             ServerHealth::Starting => "starting".to_owned(),
             ServerHealth::Ready { .. } => "ready".to_owned(),

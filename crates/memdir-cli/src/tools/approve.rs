@@ -141,9 +141,9 @@ pub(super) fn settle(
 
 /// The failure where a server cannot be connected to: no call was made, of which there would be something to say.
 fn unreached(error: CallError, name: &ServerName) -> Failure {
-    let is_told = matches!(error, CallError::LoginNeeded(_) | CallError::Registry(_));
+    let has_hint = matches!(error, CallError::LoginNeeded(_) | CallError::Registry(_));
     let failure = Failure::from(error);
-    if is_told { failure } else { failure.with_hint(format!("`memdir tools doctor {name}` looks again")) }
+    if has_hint { failure } else { failure.with_hint(format!("`memdir tools doctor {name}` looks again")) }
 }
 
 /// Shows what is to be approved, and asks.

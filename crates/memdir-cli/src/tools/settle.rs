@@ -92,8 +92,8 @@ fn with_tool(servers: &mut [Server], name: &str, edit: impl FnOnce(&mut ToolRule
         });
     };
     let Some(server) = servers.get_mut(at) else { return Err(unknown(name, &[])) };
-    let is_approved = server.tools.values().any(|rule| rule.pin.is_some());
-    let own = server.own_name(name).filter(|own| !is_approved || server.tools.contains_key(*own)).map(str::to_owned);
+    let is_known = |own: &&str| !server.is_approved() || server.tools.contains_key(*own);
+    let own = server.own_name(name).filter(is_known).map(str::to_owned);
     let Some(own) = own else { return Err(no_tool(server, name)) };
     let rule = server.tools.entry(own.clone()).or_default();
     edit(rule);

@@ -177,7 +177,7 @@ pub(super) async fn call(
         Some(Ok(wanted)) => wanted,
         Some(Err(failure)) => return Ok(tools::failed(&failure).with_server_info(context).into()),
         None => {
-            note_hidden(service, client, hub, (name, request.arguments.clone().unwrap_or_default()), context).await;
+            note_hidden(service, client, hub, (name, request.arguments.clone().unwrap_or_default()), context);
             return Err(tools::no_tool(name));
         }
     };
@@ -185,7 +185,7 @@ pub(super) async fn call(
         MetaCall::Find { query, limit } => Ok(found(service, &tools, client, &query, limit)),
         MetaCall::Describe(name) => described(service, &tools, client, &name),
         MetaCall::More(cursor) => more(service, client, &tools, &cursor),
-        MetaCall::Call { name, arguments } => match begin(service, client, hub, &name, arguments, context).await {
+        MetaCall::Call { name, arguments } => match begin(service, client, hub, &name, arguments, context) {
             Ok(call) => return run::go_on(service, client, call, request, context).await,
             Err(failure) => Err(failure),
         },
@@ -204,7 +204,7 @@ fn more(service: &Service, client: &Client, tools: &[Tool], cursor: &str) -> Res
 }
 
 /// Begins a call of the tool of this name. One that the client was not granted is to it a tool that there is not.
-async fn begin(
+fn begin(
     service: &Service,
     client: &Client,
     (hub, tools): (&HubOptions, &[Tool]),
@@ -213,7 +213,7 @@ async fn begin(
     context: &RequestContext<RoleServer>,
 ) -> Result<ForeignCall, Failure> {
     let Some(tool) = tools.iter().find(|tool| tool.name.as_str() == name && is_granted(client, tool)) else {
-        note_hidden(service, client, (hub, tools), (name, arguments), context).await;
+        note_hidden(service, client, (hub, tools), (name, arguments), context);
         return Err(unknown(client, tools, name));
     };
     let call = call_of(client, tool, arguments);
@@ -226,8 +226,8 @@ fn call_of(client: &Client, tool: &Tool, arguments: JsonObject) -> ToolCall {
 }
 
 /// Keeps in the audit that a client has called a tool that it was not granted. The client does not wait until it is written: by the
-/// time that it takes it would learn that there is such a tool. It is written also if the client, and with it memdir, ends then.
-async fn note_hidden(
+/// time that it takes it would learn that there is such a tool. It is written even if the client, and with it memdir, ends then.
+fn note_hidden(
     service: &Service,
     client: &Client,
     (hub, tools): (&HubOptions, &[Tool]),
@@ -245,7 +245,7 @@ async fn note_hidden(
         let _ =
             engine.call_tool(&*toolbox, &caller, &mut nothing, &call, &mut nobody, &mut (), &CancellationToken::new());
     };
-    if server.served.hand_over(Lane::Write, refuse).await.is_err() {
+    if server.served.hand_over(Lane::Write, refuse).is_err() {
         tracing::error!("a call of a tool that the client was not granted is not in the audit");
     }
 }

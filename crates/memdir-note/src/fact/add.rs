@@ -56,13 +56,8 @@ impl Note<'_> {
                 let lines = runs.runs.get(run).map_or(0, |run| runs.count(run));
                 (form != Form::Plain || is_whole && lines > 1).then(|| self.after_lines(&main, run, wanted, value))?
             }
-            Source::Definition(_) => {
-                let run_of = |one: &&Stated| if let Source::Definition(run) = one.source { Some(run) } else { None };
-                let last = runs.runs.get(main.iter().rev().find_map(run_of)?)?;
-                let line_end = self.line_end();
-                Some(self.insert_line(last.span.end, &format!("{line_end}{wanted}{line_end}: {value}")))
-            }
-            Source::Bracketed | Source::Front(_) => None,
+            // What goes on below its value would be torn from it.
+            Source::Definition(_) | Source::Bracketed | Source::Front(_) => None,
         })
     }
 

@@ -149,11 +149,6 @@ pub(super) fn subject(text: &str) -> Option<(Range<usize>, usize)> {
     None
 }
 
-/// The subject of a text behind which a colon or a sign stands, and where what is said of it begins.
-pub(super) fn pair(text: &str) -> Option<(Range<usize>, usize)> {
-    subject(text).filter(|(name, rest)| name.end < *rest)
-}
-
 /// Where the link ends that begins at a `[`.
 fn link_end(text: &str, at: usize) -> Option<usize> {
     let rest = text.get(at..)?;

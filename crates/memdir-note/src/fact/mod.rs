@@ -25,13 +25,11 @@ use super::front::{Quote, Value};
 mod add;
 mod line;
 mod named;
-mod possible;
 mod read;
 mod set;
 
 pub use line::Callout;
 pub use named::Named;
-pub use possible::{KeyIn, PossibleFact};
 pub use set::{Edit, Unset};
 
 use read::{Source, Stated};

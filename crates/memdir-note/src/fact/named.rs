@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use super::{Fact, Place, line};
 use crate::Note;
-use crate::run::{Item, Kind, Run};
+use crate::run::{Kind, Run};
 
 /// A longer text names nothing.
-pub(super) const MOST_NAME_BYTES: usize = 200;
+const MOST_NAME_BYTES: usize = 200;
 
 /// What a note says of something that it names:
 ///
@@ -34,55 +34,6 @@ impl Note<'_> {
     pub fn named(&self) -> impl Iterator<Item = Named> {
         let runs = self.markup.runs.runs.iter().enumerate();
         self.in_tables().chain(runs.flat_map(|(number, run)| self.in_run(number, run)))
-    }
-
-    /// What the note would say of something named by a key that stands beside it or above it, if that is a key, which the note
-    /// alone does not tell: the row `| Ana | city | Oslo |` of a table with three columns, and the item `- Ana: Oslo` below the
-    /// heading `City`, or in the item `city`.
-    #[must_use]
-    pub fn named_by_key(&self) -> Vec<Named> {
-        let tables = self.markup.runs.tables.iter().enumerate();
-        let rows = tables.flat_map(|(number, rows)| rows.iter().skip(1).map(move |row| (number, row)));
-        let of_rows = rows.filter_map(|(number, row)| match row.as_slice() {
-            [about, key, cell] if !self.is_opaque(about.start) => self.cell(number, &self.name_in(about)?, key, cell),
-            _ => None,
-        });
-        let mut found: Vec<Named> = of_rows.collect();
-        let outline = self.markup.runs.outline();
-        let items = self.markup.runs.items.iter().zip(&outline);
-        for (item, (run, parent)) in items.filter(|(item, _)| item.task.is_none()) {
-            let text = parent.map(|parent| outline.get(parent).and_then(|(run, _)| *run));
-            let Some(run) = run else { continue };
-            let above = || self.heading_above(self.line_at(run.span.start)).map(|heading| heading.text.as_str());
-            let key = match text {
-                Some(run) => run.map(|run| self.slice(run.span.clone())),
-                None => above(),
-            };
-            found.extend(key.and_then(|key| self.item_by_key(item, run, key)));
-        }
-        found
-    }
-
-    /// What an item says of what it begins with by a key that stands above it.
-    fn item_by_key(&self, item: &Item, run: &Run, key: &str) -> Option<Named> {
-        let key = key.get(line::cell(key)?)?.to_owned();
-        let text = self.slice(run.span.clone());
-        let (name, rest) = line::pair(text)?;
-        let about = line::trimmed(text, name);
-        let span = self.bare(run.span.start + rest..run.span.end, &[]);
-        let value = self.slice(span.clone());
-        if value.is_empty()
-            || line::pair(value).is_some()
-            || value.contains("::")
-            || !(1..=MOST_NAME_BYTES).contains(&about.len())
-            || self.is_opaque(span.start)
-        {
-            return None;
-        }
-        let (group, line) = (self.markup.runs.tables.len() + item.list, self.line_at(span.start));
-        let place = Place::Item { list: item.list, is_plain: false };
-        let fact = Fact { key, value: value.to_owned(), line, heading: None, place, span };
-        Some(Named { about: text.get(about)?.to_owned(), group, fact })
     }
 
     fn in_tables(&self) -> impl Iterator<Item = Named> {

@@ -180,7 +180,9 @@ impl Note<'_> {
         let key = line::cell(text).filter(|_| line::keyed(text).is_none())?;
         let key = term.start + key.start..term.start + key.end;
         let value = below.start + start..below.end;
-        (!self.is_opaque(key.start)).then_some(Stated {
+        // One that is a pair says it of the term.
+        let is_pair = line::keyed(self.slice(value.clone())).is_some();
+        (!is_pair && !self.is_opaque(key.start)).then_some(Stated {
             key,
             value,
             source: Source::Definition(index),

@@ -77,11 +77,12 @@ fn a_term_with_one_definition_is_a_fact() {
         check(text, &[]);
     }
     check("[[ana]]\n: Oslo\n", &[]);
-    let edit = Note::parse("# Ana\n\nCity\n: Oslo\n\nJob\n: nurse\n").set_fact("age", "4").unwrap();
-    assert_eq!(
-        edit.apply("# Ana\n\nCity\n: Oslo\n\nJob\n: nurse\n"),
-        "# Ana\n\nCity\n: Oslo\n\nJob\n: nurse\n\nage\n: 4\n"
-    );
+    // What the term names says it, and the note does not.
+    check("Ana\n: city: Oslo\n", &[]);
+    // A new fact tears nothing from what goes on below a definition.
+    let text = "# Ana\n\nCity\n: Oslo\n  - by the sea\n";
+    let edit = Note::parse(text).set_fact("age", "4").unwrap();
+    assert_eq!(edit.apply(text), text.replacen("\n\n", "\n\n- age: 4\n\n", 1));
 }
 
 /// The terms that another reader finds, each with its definitions.

@@ -24,7 +24,7 @@ const LETTERS: usize = 300;
 const MOST_TOOLS: usize = 200;
 /// So many of the last calls.
 const MOST_CALLS: usize = 30;
-/// In so many of the newest conversations it is looked for servers that are switched on.
+/// How many of the newest conversations are searched for switched-on servers.
 const MOST_CONVERSATIONS: usize = 30;
 
 pub(crate) async fn list(State(site): State<Arc<Site>>, visitor: Visitor) -> Response {
@@ -109,6 +109,7 @@ fn state(server: &ServerState) -> Markup {
         @if server.enabled {
             (count(server.tools, "tool")) ", "
             @match &server.health {
+                ServerHealth::Idle if !server.approved => { "not approved yet: " code { "memdir tools approve " (server.name) } }
                 ServerHealth::Idle => "not needed yet",
                 ServerHealth::Starting => "starting",
                 ServerHealth::Ready { protocol } => { "running, protocol " (protocol) }
