@@ -157,7 +157,10 @@ impl<'n> Book<'n> {
                 let is_one = excludes(one, last) && self.are_about_one(sheet, one, last, facts, evidence);
                 let may_be_list = is_one && evidence < needed(one, last, own_use == Use::Paired);
                 let is_told = is_one && evidence >= Evidence::Nothing && (!may_be_list || are_alike(one, last));
-                is_told.then_some(Pair { told: (at, *last), other: (at, *one), taken: Taken::Other, may_be_list })
+                // What stands in a section of its own may be about something else after all.
+                let is_sure = [one, last].iter().all(|said| said.is_remark || self.is_part(sheet, said.section));
+                let taken = if is_sure { Taken::Other } else { Taken::Neither };
+                is_told.then_some(Pair { told: (at, *last), other: (at, *one), taken, may_be_list })
             })
         };
         facts.iter().enumerate().filter_map(pair).collect()
@@ -230,6 +233,8 @@ impl<'n> Book<'n> {
 
     fn of_sections(&self, at: usize, sheet: &Sheet<'n>) -> Vec<Pair<'n>> {
         let mut found = Vec::new();
+        // What the note of a day says was so on that day.
+        let taken = if is_day(sheet.path.stem()) { Taken::Neither } else { Taken::Told };
         for (key, facts) in sheet.keys.iter().filter(|(key, _)| !is_numbered(key)) {
             for fact in facts {
                 let is_alone = facts.iter().filter(|other| other.section == fact.section).count() == 1;
@@ -240,7 +245,7 @@ impl<'n> Book<'n> {
                     let may_be_list = evidence < needed(own, fact, false).max(Evidence::Habit);
                     let is_told = evidence >= Evidence::Nothing && (!may_be_list || are_alike(own, fact));
                     if is_told && self.is_as_notes_say(sheet, key, fact.list) {
-                        found.push(Pair { told: (at, *fact), other: (*about, own), taken: Taken::Told, may_be_list });
+                        found.push(Pair { told: (at, *fact), other: (*about, own), taken, may_be_list });
                     }
                 }
             }

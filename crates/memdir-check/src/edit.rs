@@ -13,15 +13,16 @@ const MOST_LINES: usize = 12;
 /// A longer text is no place that a person would look at.
 const MOST_OLD_BYTES: usize = 2_000;
 
-/// The action that takes a line out of a note, which is counted from 1; `None` where that would take more away than the
-/// one fact that begins there, or leave a part of it.
+/// The action that takes the fact of a line out of a note, with the lines in which it goes on; lines are counted from 1. `None` where
+/// that would take more away than the one fact that begins there, or leave a part of it.
 pub(super) fn without_line(source: &MemoryPath, text: &str, line: usize) -> Option<Action> {
-    let mut start = 0;
-    let mut lines = text.split_inclusive('\n');
-    for before in lines.by_ref().take(line.checked_sub(1)?) {
-        start += before.len();
-    }
-    let end = start + lines.next()?.len();
+    let note = Note::parse(text);
+    let (own, others): (Vec<_>, Vec<_>) = note.facts().into_iter().partition(|fact| fact.line == line);
+    let [fact] = own.as_slice() else { return None };
+    let start = text.get(..fact.span.start)?.split_inclusive('\n').take(line.checked_sub(1)?).map(str::len).sum();
+    let behind = text.get(fact.span.end..)?;
+    let end = fact.span.end + behind.find('\n').map_or(behind.len(), |line_end| line_end + 1);
+    let mut lines = text.get(end..)?.split_inclusive('\n');
     let mut below = lines.clone();
     if below.next().is_some_and(|below| below.starts_with([' ', '\t']) && !below.trim().is_empty()) {
         return None;
@@ -38,11 +39,8 @@ pub(super) fn without_line(source: &MemoryPath, text: &str, line: usize) -> Opti
         let facts = Note::parse(text).facts().into_iter();
         facts.map(|fact| (fact.key, fact.value, fact.heading)).collect::<Vec<_>>()
     };
-    let note = Note::parse(text);
-    let (own, others): (Vec<_>, Vec<_>) = note.facts().into_iter().partition(|fact| fact.line == line);
     let others: Vec<_> = others.into_iter().map(|fact| (fact.key, fact.value, fact.heading)).collect();
-    let is_one_line = matches!(own.as_slice(), [fact] if fact.span.end <= end);
-    if !is_one_line || others != facts(&rest) {
+    if others != facts(&rest) {
         return None;
     }
     edit(source, text, &(start..end), start..end, "")

@@ -101,7 +101,7 @@ impl Engine {
         if are_confirmed || finding.may_be_list && !are_apart {
             return false;
         }
-        if !finding.may_be_list
+        if finding.action.is_some()
             && let Ok([one, other]) = <[_; 2]>::try_from(trusts)
             && let [told, beside] = finding.sides.as_slice()
         {

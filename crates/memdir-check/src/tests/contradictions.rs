@@ -302,6 +302,30 @@ fn a_column_that_means_something_else_and_a_log_contradict_nothing() {
 }
 
 #[test]
+fn the_action_takes_out_a_whole_fact_and_there_is_none_where_something_else_may_be_meant() {
+    use memdir_core::action::{Action, UpdateFile};
+    let after = |path: &str, text: &str| {
+        let mut notes = people(8, "# Ada Kern\n- city: Rome\n");
+        notes.retain(|(known, _)| known != path);
+        notes.push((path.to_owned(), text.to_owned()));
+        let notes: Vec<_> = notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        let [found] = <[_; 1]>::try_from(found(&notes, Kind::ConflictingFact)).unwrap();
+        found.action.map(|action| {
+            let Action::UpdateFile(UpdateFile { old_content, new_content, .. }) = action else { panic!("{action:?}") };
+            text.replacen(&old_content, &new_content, 1)
+        })
+    };
+    let rest = "# Eva\n\n- pet: cat\n- City: Bern\n";
+    for fact in ["City\n: Genoa\n", "- city: Genoa\n  by the sea\n"] {
+        let text = rest.replacen("\n\n", &format!("\n\n{fact}\n"), 1);
+        assert_eq!(after("eva.md", &text).unwrap(), text.replacen(fact, "", 1), "{fact}");
+    }
+    assert_eq!(after("eva.md", "# Eva\n- city: Bern\n\n## Flat\n\n- city: Genoa\n"), None);
+    assert_eq!(after("minutes.md", "# Minutes\n\n- [[user]] [city:: Genoa]\n").unwrap(), "# Minutes\n\n");
+    assert_eq!(after("2026-11-02.md", "# A day\n\n- [[user]] [city:: Genoa]\n"), None);
+}
+
+#[test]
 fn the_action_gives_what_is_named_the_value_of_the_note_that_it_is_about() {
     use memdir_core::action::{Action, UpdateFile};
     for named in [
@@ -509,12 +533,13 @@ fn a_small_memory_is_judged_by_its_habits() {
 }
 
 #[test]
-fn the_action_takes_out_one_line_and_leaves_the_rest() {
+fn the_action_takes_out_one_fact_and_leaves_the_rest() {
     use memdir_core::action::{Action, UpdateFile};
     for (text, rest) in [
         ("# Ada\n- city: London\n- age: 3\n- city: Paris\n", "# Ada\n- age: 3\n- city: Paris\n"),
         ("# Ada\r\n- city: London\r\n- age: 3\r\n- city: Paris", "# Ada\r\n- age: 3\r\n- city: Paris"),
         ("---\ncity: London\n---\n- City: Paris\n", "---\n---\n- City: Paris\n"),
+        ("# Ada\n- city: London\n  in the north\n- age: 3\n- city: Paris\n", "# Ada\n- age: 3\n- city: Paris\n"),
         (
             "# Ada\n- city: Rome\n\n## Notes\n\nShe called.\n\n- city: Bern\n",
             "# Ada\n\n## Notes\n\nShe called.\n\n- city: Bern\n",
@@ -527,11 +552,10 @@ fn the_action_takes_out_one_line_and_leaves_the_rest() {
         assert_eq!(text.matches(old_content.as_str()).count(), 1);
         assert_eq!(text.replacen(old_content, new_content, 1), rest);
     }
-    // Where more would go than the line, or a part of it would stay, there is none.
+    // Where more would go than the fact, or a part of it would stay, there is none.
     for text in [
         "# Ada\n- city: London\n  - since: 2010\n- age: 3\n- city: Paris\n",
         "# Ada\n- city: London [pet:: cat]\n- age: 3\n- city: Paris\n",
-        "# Ada\n- city: London\n  in the north\n- age: 3\n- city: Paris\n",
     ] {
         assert_eq!(found(&[("user.md", text)], Kind::ConflictingFact)[0].action, None, "{text}");
     }
