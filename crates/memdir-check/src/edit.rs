@@ -71,8 +71,9 @@ fn lines_around(text: &str, place: &Range<usize>) -> Option<Range<usize>> {
     Some(start..place.end + rest.find(['\r', '\n']).unwrap_or(rest.len()))
 }
 
-/// The action, as `exec` accepts it, that resolves a contradiction: it takes the line out, or, where that says
-/// more of what it names, sets the one value to `value` or to what the fact on line `other` says. Lines are counted from 1. `None` where neither can be.
+/// The action, as `exec` accepts it, that resolves a contradiction: it takes the fact of a line out, or, where the line says more of
+/// what it names, sets the one value to `value` or to what the fact on line `other` says. Lines are counted from 1. `None` where
+/// neither can be.
 #[must_use]
 pub fn without_fact(
     source: &MemoryPath,
