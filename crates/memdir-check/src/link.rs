@@ -254,6 +254,7 @@ fn to_heading(text: &str, link: &Link, heading: &str) -> Option<(Range<usize>, S
         Style::Wiki | Style::Yaml(_) => rest.find(['|', ']']),
         Style::Encoded => rest.find([')', ' ', '\n']),
         Style::Angled => rest.find('>'),
+        Style::Strict => rest.find(['"', '\'', '>', ')', ' ', '\n']),
     }?;
     let written = rest.get(..end)?.trim_end_matches('\\').trim_end();
     // Readers leave these out where they compare headings.

@@ -16,6 +16,7 @@ pub mod excluded;
 pub mod fact;
 mod front;
 pub mod heading;
+mod html;
 pub mod link;
 mod markup;
 pub mod name;

@@ -1,6 +1,7 @@
 //! [`Link`]: a link as it stands in a note, where it stands, and what has to be written to lead it elsewhere.
 //!
-//! Owns the grammar: `[[target#heading|text]]`, `![[…]]`, `[text](target)`, and wikilinks in values of the front matter.
+//! Owns the grammar: `[[target#heading|text]]`, `![[…]]`, `[text](target)`, `[label]: target`, addresses in tags of HTML, and
+//! links in values of the front matter.
 //! Which note a target means is for [`super::Targets`].
 
 use std::borrow::Cow;
@@ -8,8 +9,8 @@ use std::ops::Range;
 
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
-use super::front::Quote;
-use super::markup::{self, Inline, crosses, touches};
+use super::front::{Quote, Scalar};
+use super::markup::{self, Inline, Markup, crosses, touches};
 use super::{Note, Syntax};
 use memdir_core::report::LinkKind;
 
@@ -47,6 +48,8 @@ pub enum Style {
     Encoded,
     /// Between `<` and `>`.
     Angled,
+    /// In a tag of HTML, or in a link of Markdown in a scalar of YAML: with `%XX` for all that means something there.
+    Strict,
 }
 
 /// The parts of a link that somebody names, not in a note.
@@ -60,6 +63,13 @@ pub struct Named {
     pub subpath: String,
     /// What is shown instead of the target.
     pub text: Option<String>,
+}
+
+/// Whether a text may have links: a look at its bytes, which spares reading the Markdown of most texts that have none.
+#[must_use]
+pub fn may_stand_in(text: &str) -> bool {
+    let has = |mark: &str| memchr::memmem::find(text.as_bytes(), mark.as_bytes()).is_some();
+    has("[[") || has("](") || has("]:") || (has("<") && has("="))
 }
 
 /// Takes a link apart: `[[entities/jane_doe#Work|Jane]]`, `[Jane](entities/jane_doe.md)`, or the target alone.
@@ -127,14 +137,15 @@ fn split(inner: &str) -> Parts {
 }
 
 impl Note<'_> {
-    /// All links, in the order of their places. External addresses are none; nor is anything in code, mathematics, HTML
-    /// or a comment. Code, mathematics and comments inside the brackets of a wikilink are part of it.
+    /// All links, in the order of their places. External addresses are none; nor is anything in code, mathematics or a
+    /// comment, and of HTML only the addresses in its tags are. Code, mathematics and comments inside the brackets of a
+    /// wikilink are part of it.
     #[must_use]
     pub fn links(&self) -> Vec<Link> {
         let mut links = Vec::new();
         for scalar in &self.front.scalars {
-            let mut found = self.wikilinks(scalar.span.clone(), Some(scalar.quote));
-            links.append(&mut found);
+            links.extend(self.wikilinks(scalar.span.clone(), Some(scalar.quote)));
+            links.extend(self.links_in_scalar(scalar));
         }
         let wikilinks = self.wikilinks(self.body()..self.text.len(), None);
         if self.markup.links.is_empty() {
@@ -157,6 +168,24 @@ impl Note<'_> {
             body.sort_by_key(|link| link.span.start);
         }
         links
+    }
+
+    /// The links of Markdown in a scalar of the front matter, where nothing is written in it by an escape of YAML.
+    fn links_in_scalar(&self, scalar: &Scalar) -> Vec<Link> {
+        let written = self.slice(scalar.span.clone());
+        let is_escaped = match scalar.quote {
+            Quote::Double => written.contains('\\'),
+            Quote::Single => written.trim_matches('\'').contains('\''),
+            Quote::Plain | Quote::Block => false,
+        };
+        if is_escaped || !written.contains("](") {
+            return Vec::new();
+        }
+        let quote = usize::from(matches!(scalar.quote, Quote::Single | Quote::Double));
+        let found = Markup::parse(self.slice(0..scalar.span.end - quote), scalar.span.start + quote);
+        let links = found.links.iter().filter(|link| link.is_sure && !touches(&found.opaque, &link.destination));
+        let links = links.filter_map(|link| self.inline(link, false));
+        links.map(|link| Link { kind: LinkKind::FrontMatter, style: Style::Strict, ..link }).collect()
     }
 
     /// The wikilinks in a range; `quote` tells of a scalar of the front matter.
@@ -228,10 +257,10 @@ impl Note<'_> {
 
     /// A link of Markdown's own, if it leads to a file.
     fn inline(&self, link: &Inline, is_sure: bool) -> Option<Link> {
-        if link.url.is_empty() || is_external(&link.url) || touches(&self.markup.opaque, &link.destination) {
+        let is_hidden = !link.is_html && touches(&self.markup.opaque, &link.destination);
+        if link.url.is_empty() || is_external(&link.url) || is_hidden {
             return None;
         }
-        let is_angled = link.destination.start.checked_sub(1).map(|at| self.slice(at..at + 1)) == Some("<");
         let written = self.slice(link.destination.clone());
         let (path, subpath) = link.url.split_at(link.url.find('#').unwrap_or(link.url.len()));
         let end = written.find('#').unwrap_or(written.len());
@@ -246,7 +275,7 @@ impl Note<'_> {
             subpath: decode(subpath).ok()?,
             text: (!text.is_empty()).then(|| text.to_owned()),
             line: self.line_at(link.span.start),
-            style: if is_angled { Style::Angled } else { Style::Encoded },
+            style: link.style,
         })
     }
 }
@@ -299,8 +328,8 @@ const ANGLED: &AsciiSet = &CONTROLS
 /// As [`ANGLED`], without `<` and `>` around it.
 const ENCODED: &AsciiSet = &ANGLED.add(b' ').add(b'(').add(b')');
 
-/// As [`ENCODED`], with what only some of its neighbours make something else.
-const STRICT: &AsciiSet = &ENCODED.add(b'&');
+/// As [`ENCODED`], with what only some of its neighbours make something else, or what ends a value of HTML or YAML.
+const STRICT: &AsciiSet = &ENCODED.add(b'&').add(b'"').add(b'\'');
 
 impl Link {
     /// Writes a path so that it reads as `path` in the place of this link's own, which is `written` there; `None` where
@@ -313,6 +342,7 @@ impl Link {
         let set = match self.style {
             Style::Encoded => ENCODED,
             Style::Angled => ANGLED,
+            Style::Strict => STRICT,
             Style::Wiki | Style::Yaml(_) => return self.style.encode(path),
         };
         let is_all_ascii = written.is_ascii() && percent_decode_str(written).any(|byte| !byte.is_ascii());
@@ -329,7 +359,7 @@ impl Link {
 
     /// Whether a link of Markdown of this style, with a path that is written so, has this path.
     fn reads_as(&self, written: &str, path: &str) -> bool {
-        let link = if self.style == Style::Angled { format!("[](<{written}>)") } else { format!("[]({written})") };
+        let link = if self.style == Style::Encoded { format!("[]({written})") } else { format!("[](<{written}>)") };
         let found = Note::parse(&link).links();
         let is_whole = |found: &Link| {
             let found_path = found.path.strip_prefix("./").unwrap_or(&found.path);
@@ -349,6 +379,7 @@ impl Style {
             Self::Yaml(quote) => is_sayable.then(|| quote.encode(path)).flatten(),
             Self::Angled => Some(encoded(path, ANGLED, false)),
             Self::Encoded => Some(encoded(path, ENCODED, false)),
+            Self::Strict => Some(encoded(path, STRICT, false)),
         }
     }
 }

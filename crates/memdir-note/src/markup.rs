@@ -8,6 +8,8 @@ use std::ops::Range;
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 
 use super::heading::Heading;
+use super::html;
+use super::link::Style;
 use super::run::{Runs, Tracker};
 
 /// What one pass finds. Every range is in bytes of the whole note.
@@ -34,13 +36,17 @@ pub(super) struct Inline {
     pub(super) span: Range<usize>,
     /// What is shown, as it is written.
     pub(super) text: Range<usize>,
-    /// The destination as it is written, without `<` and `>`.
+    /// The destination as it is written, without `<` and `>` or quotes.
     pub(super) destination: Range<usize>,
     /// The destination as it is meant.
     pub(super) url: String,
+    /// How the characters of the destination are written.
+    pub(super) style: Style,
     pub(super) is_image: bool,
     /// Whether it is one whatever it leads to. A definition such as `[todo]: call` may as well be text.
     pub(super) is_sure: bool,
+    /// Whether it stands in a tag of HTML.
+    pub(super) is_html: bool,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -86,6 +92,7 @@ impl Markup {
         markup.links.sort_by_key(|link| link.span.start);
         let comments = comments(text, body, &markup.opaque);
         if !comments.is_empty() {
+            markup.links.retain(|link| !link.is_html || !holds(&comments, link.span.start));
             markup.opaque.extend(comments);
             markup.opaque = joined(markup.opaque);
         }
@@ -132,7 +139,11 @@ impl Reading<'_> {
                 self.markup.code.push(range.clone());
                 self.hide(range);
             }
-            Event::InlineMath(_) | Event::DisplayMath(_) | Event::Html(_) | Event::InlineHtml(_) => self.hide(range),
+            Event::InlineHtml(_) => {
+                self.markup.links.extend(html::addresses(self.text, range.clone()));
+                self.hide(range);
+            }
+            Event::InlineMath(_) | Event::DisplayMath(_) | Event::Html(_) => self.hide(range),
             _ => {}
         }
     }
@@ -149,6 +160,8 @@ impl Reading<'_> {
             Tag::CodeBlock(_) | Tag::HtmlBlock => {
                 if matches!(tag, Tag::CodeBlock(_)) {
                     self.markup.code.push(range.clone());
+                } else {
+                    self.markup.links.extend(html::addresses(self.text, range.clone()));
                 }
                 self.markup.blocks.push((Shape::Leaf, range.clone()));
                 self.hide(range);
@@ -185,14 +198,14 @@ impl Reading<'_> {
         let rest = self.text.get(open.inner_end..span.end).unwrap_or_default();
         let Some(bracket) = rest.find("](") else { return };
         let bracket = open.inner_end + bracket;
-        let Some(destination) = destination(self.text, bracket + 2) else { return };
+        let Some((destination, style)) = destination(self.text, bracket + 2) else { return };
         // What is written has to be what is meant, or it could not be written anew.
         if !is_said(self.text, &destination, &open.url) {
             return;
         }
         let text = span.start + if open.is_image { 2 } else { 1 }..bracket;
         let Open { url, is_image, .. } = open;
-        self.markup.links.push(Inline { span, text, destination, url, is_image, is_sure: true });
+        self.markup.links.push(Inline { span, text, destination, url, style, is_image, is_sure: true, is_html: false });
     }
 
     fn hide(&mut self, range: Range<usize>) {
@@ -208,7 +221,7 @@ fn is_container(end: TagEnd) -> bool {
 }
 
 /// The destination of a link, which starts somewhere after `from`, without `<` and `>`.
-fn destination(text: &str, from: usize) -> Option<Range<usize>> {
+fn destination(text: &str, from: usize) -> Option<(Range<usize>, Style)> {
     let rest = text.get(from..)?;
     // On the next line of a quote its mark comes first.
     let mut is_next_line = false;
@@ -220,10 +233,10 @@ fn destination(text: &str, from: usize) -> Option<Range<usize>> {
     let rest = text.get(start..)?;
     if rest.starts_with('<') {
         let length = end_of(rest.get(1..)?, |byte, _| byte == b'>')?;
-        return Some(start + 1..start + 1 + length);
+        return Some((start + 1..start + 1 + length, Style::Angled));
     }
     let length = end_of(rest, |byte, depth| byte.is_ascii_whitespace() || (byte == b')' && depth == 0));
-    Some(start..start + length.unwrap_or(rest.len()))
+    Some((start..start + length.unwrap_or(rest.len()), Style::Encoded))
 }
 
 /// Whether a destination, as it is written, means this address.
@@ -283,14 +296,14 @@ fn definition(text: &str, span: Range<usize>, url: String) -> Option<Inline> {
         (before.len() - before.trim_end_matches('\\').len()) % 2 == 0
     };
     let label = definition.match_indices("]:").map(|(at, _)| at).find(|at| is_end(*at))?;
-    let destination = destination(text, span.start + label + 2)?;
+    let (destination, style) = destination(text, span.start + label + 2)?;
     if !is_said(text, &destination, &url) {
         return None;
     }
     let path = url.split('#').next().unwrap_or_default();
     let is_sure = path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("md"));
     let text = span.start + 1..span.start + label;
-    Some(Inline { text, span, destination, url, is_image: false, is_sure })
+    Some(Inline { text, span, destination, url, style, is_image: false, is_sure, is_html: false })
 }
 
 /// The `%%` comments in what is not hidden already; one that is not closed is none.

@@ -10,6 +10,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::needle::Needle;
 use memdir_core::path::MemoryPath;
+use memdir_note::link::may_stand_in;
 use memdir_note::target::comparable;
 use memdir_note::{Note, Syntax};
 
@@ -220,8 +221,7 @@ impl Sought {
 
     fn links_where(&self, text: &str, leads: &dyn Fn(&str, Syntax) -> bool) -> Vec<Range<usize>> {
         let Self::Note(names) = self else { return Vec::new() };
-        let has_links = ["[[", "](", "]:"].iter().any(|mark| memmem::find(text.as_bytes(), mark.as_bytes()).is_some());
-        if !has_links {
+        if !may_stand_in(text) {
             return Vec::new();
         }
         let names: Vec<String> = names.iter().map(|called| bare(called.name.as_str())).collect();

@@ -10,7 +10,7 @@ use crate::{Planner, words};
 use memdir_core::action::Call;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, Kind};
-use memdir_note::link::Style;
+use memdir_note::link::{Style, may_stand_in};
 use memdir_note::relink::Before;
 use memdir_note::target::{joined_to, stem_of, stems_meant};
 use memdir_note::{Canvas, Link, Note, PlaceKind, Syntax, Target, Targets};
@@ -190,8 +190,7 @@ fn paths_of(path: &MemoryPath, bytes: &[u8]) -> Option<Paths> {
     let links: HashSet<_> = if path.is_canvas() {
         Canvas::parse(text).ok()?.seen().links.into_iter().map(|link| (link.path, link.syntax)).collect()
     } else {
-        let has_links = ["[[", "](", "]:"].iter().any(|mark| memchr::memmem::find(bytes, mark.as_bytes()).is_some());
-        let links = if has_links { Note::parse(text).links() } else { Vec::new() };
+        let links = if may_stand_in(text) { Note::parse(text).links() } else { Vec::new() };
         links.into_iter().map(|link| (link.path, link.syntax)).collect()
     };
     Some(links.into_iter().filter(|(path, _)| !path.is_empty()).collect())
