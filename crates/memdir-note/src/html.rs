@@ -70,6 +70,7 @@ fn inside(text: &str, start: usize) -> Option<(Range<usize>, usize)> {
     let tags = memchr::memchr_iter(b'<', rest.as_bytes());
     let end = tags.take_while(|at| !is_tag(*at, "<a")).find(|at| is_tag(*at, "</a"))?;
     let closed = rest.get(end..)?.find('>')? + end + 1;
-    let has_blank_line = ["\n\n", "\n\r\n"].iter().any(|blank| rest.get(..end).is_some_and(|inner| inner.contains(blank)));
+    let has_blank_line =
+        ["\n\n", "\n\r\n"].iter().any(|blank| rest.get(..end).is_some_and(|inner| inner.contains(blank)));
     (!has_blank_line).then_some((start..start + end, start + closed))
 }

@@ -251,7 +251,8 @@ impl Web {
         let place = joined_to(source.parent().as_ref(), &link.path).filter(|_| link.syntax == Syntax::Markdown);
         let Some(place) = place else { return false };
         let folders = looked.folders.get_or_insert_with(|| {
-            let places = |path: &'w MemoryPath| path.as_str().match_indices('/').filter_map(|(at, _)| path.as_str().get(..at));
+            let places =
+                |path: &'w MemoryPath| path.as_str().match_indices('/').filter_map(|(at, _)| path.as_str().get(..at));
             self.files.keys().flat_map(places).collect()
         });
         place.is_empty() || folders.contains(place.as_str())

@@ -1,5 +1,5 @@
-//! Links of Markdown and renames, asked of plain path arithmetic: pulldown-cmark finds the links, and the test joins,
-//! decodes and normalises their paths itself.
+//! Links of Markdown and HTML and renames, asked of plain path arithmetic: pulldown-cmark finds the links, a pattern the
+//! attributes of tags, and the test joins, decodes and normalises their paths itself.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +11,15 @@ use super::*;
 
 /// Where each link of a text leads from a folder by plain joining, in the order of the text; `None` out of the memory.
 fn joined(folder: &str, text: &str) -> Vec<Option<String>> {
-    let links = Parser::new(text).filter_map(|event| {
-        let Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) = event else { return None };
-        Some(dest_url.into_string())
+    let attribute = regex::Regex::new(r#" (?:href|src)=(?:"([^"]*)"|'([^']*)'|([^ >]*))"#).unwrap();
+    // Front matter is no part of Markdown, but its lines read as a heading.
+    let links = Parser::new(text).flat_map(|event| match event {
+        Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => vec![dest_url.into_string()],
+        Event::Html(html) | Event::InlineHtml(html) => {
+            let values = attribute.captures_iter(&html).map(|found| found.iter().flatten().nth(1).unwrap().as_str());
+            values.map(|value| value.replace("&#39;", "'").replace("&amp;", "&")).collect()
+        }
+        _ => Vec::new(),
     });
     links.map(|url| join(folder, url.split('#').next().unwrap())).collect()
 }
@@ -61,13 +67,20 @@ fn from_to(folder: &str, file: &str, style: usize) -> String {
             .map(|letter| if all && !letter.is_ascii() { percent(letter) } else { letter.into() })
             .collect::<String>()
     };
-    match style % 8 {
+    let in_html = |all: bool| escape(all).replace('&', "&amp;").replace('\'', "&#39;");
+    match style % 13 {
         0..3 => format!("[t]({})", escape(false)),
         3 => format!("![t]({} \"a title\")", escape(true)),
         4 => format!("[t](<{}> 'b')", path.replace('%', "%25")),
         5 => format!("[a `c` *d*]({}#part)", escape(true)),
         6 => format!("[![p]({})]({})", escape(false), escape(true)),
-        _ => format!("[t][r{style}]\n\n[r{style}]: {}\n", escape(false)),
+        7 => format!("[t][r{style}]\n\n[r{style}]: {}\n", escape(false)),
+        8 => format!("![t][r{style}]\n\n[r{style}]:\n  {}\n  'a title'\n", escape(true)),
+        9 => format!("- an <img alt=p src=\"{}\"/> <b>here</b>", in_html(false)),
+        10 => format!("<a class=\"x\" href='{}#part'>t</a> and <img src={}>", in_html(false), in_html(true)),
+        11 => format!("<div>\n<img src=\"{}\">\n</div>", in_html(true)),
+        // Only at the start of a note.
+        _ => format!("---\ntags: [a, b]\nseen:\n- \"[t](<{}>)\"\n---\n", path.replace('%', "%25")),
     }
 }
 
@@ -85,6 +98,7 @@ const FILES: &[&str] = &[
     "b/a/x.md",
     "c d/100%.md",
     "c d/e/n.md",
+    "c d/it's & so.md",
 ];
 
 const PLACES: &[&str] = &[
@@ -118,7 +132,7 @@ proptest! {
     #[test]
     fn plain_joining_leads_where_it_led(
         there in prop::collection::vec(prop::bool::weighted(0.6), FILES.len()),
-        links in prop::collection::vec((0..FILES.len(), 0..FILES.len(), 0..56usize), 0..14),
+        links in prop::collection::vec((0..FILES.len(), 0..FILES.len(), 0..91usize), 0..14),
         from in prop::sample::select([FILES, PLACES].concat()),
         to in prop::sample::select(PLACES.to_vec()),
     ) {
@@ -126,7 +140,9 @@ proptest! {
             FILES.iter().zip(&there).filter(|(_, there)| **there).map(|(file, _)| (*file, String::new())).collect();
         for (source, target, style) in links {
             let source = FILES[source];
-            if let Some(text) = texts.get_mut(source).filter(|_| source.ends_with(".md")) {
+            let is_front = style % 13 == 12;
+            let text = texts.get_mut(source).filter(|text| source.ends_with(".md") && (!is_front || text.is_empty()));
+            if let Some(text) = text {
                 let folder = source.rsplit_once('/').map_or("", |(folder, _)| folder);
                 text.push_str(&from_to(folder, FILES[target], style));
                 text.push_str("\n\n");
@@ -190,6 +206,33 @@ fn a_link_that_joining_leads_nowhere_follows_the_rules_of_wikilinks() {
     // A note comes to stand where joining leads: it would take the link.
     let files = [("a/n.md", "[y](ada.md)\n"), ("people/ada.md", ""), ("b.md", "")];
     check_rename(&files, "b.md", "a/ada.md", "a/n.md", "[y](people/ada.md)\n");
+}
+
+#[test]
+fn an_address_in_html_or_front_matter_keeps_its_way_of_writing() {
+    let text = "---\nby: '[x](x.md)'\n---\n<IMG\n  SRC=\"./x y.png\" alt=\"x.md\">\n<a href=x.md#a>x.md</a> <a href=\"X.md\">t</a>\n";
+    let files = [("n.md", text), ("x.md", ""), ("x y.png", "")];
+    check_rename(
+        &files,
+        "x.md",
+        "it's.md",
+        "n.md",
+        &text.replace("(x.md", "(it%27s.md").replace("=x.md#", "=it%27s.md#"),
+    );
+    check_rename(&files, "x y.png", "p/x y.png", "n.md", &text.replace("./x y", "./p/x y"));
+    check_rename(
+        &files,
+        "n.md",
+        "m/n.md",
+        "m/n.md",
+        &text.replace("(x.md", "(../x.md").replace("=x.md#", "=../x.md#").replace("./x y", "../x y"),
+    );
+}
+
+#[test]
+fn html_that_is_shown_as_it_is_stays() {
+    let text = "`<a href=\"x.md\">` <!-- <a href=\"x.md\"> --> %% <a href=\"x.md\"> %%\n\n    <a href=\"x.md\">\n\n<script>\nlet a = '<a href=\"x.md\">';\n</script>\n\n\\<a href=\"x.md\">\n";
+    check_rename(&[("n.md", text), ("x.md", "")], "x.md", "z.md", "n.md", text);
 }
 
 #[test]
