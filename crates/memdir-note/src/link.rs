@@ -263,7 +263,13 @@ impl Note<'_> {
         }
         let written = self.slice(link.destination.clone());
         let (path, subpath) = link.url.split_at(link.url.find('#').unwrap_or(link.url.len()));
-        let end = written.find('#').unwrap_or(written.len());
+        // The `#` of a character's number, as in `&#39;`, begins no heading.
+        let is_heading = |(at, _): &(usize, &str)| !written.get(..*at).is_some_and(|before| before.ends_with('&'));
+        let end = written.match_indices('#').find(is_heading).map_or(written.len(), |(at, _)| at);
+        let (path, end) = match (without_query(path), written.find('?')) {
+            (Some(path), Some(query)) if query < end => (path, query),
+            _ => (path, end),
+        };
         let decode = |text: &str| percent_decode_str(text).decode_utf8().map(Cow::into_owned);
         let text = self.slice(link.text.clone());
         Some(Link {
@@ -299,6 +305,15 @@ fn inside(rest: &str) -> Option<usize> {
         }
     }
     None
+}
+
+/// The path before a question to a server, as in `ada.png?raw=true`; `None` where there is none, or the `?` is part of a
+/// name: nothing before it ends as a file does.
+fn without_query(path: &str) -> Option<&str> {
+    let (path, _) = path.split_once('?')?;
+    let (_, extension) = path.rsplit_once('.')?;
+    let is_extension = (1..=8).contains(&extension.len()) && extension.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    is_extension.then_some(path)
 }
 
 /// Whether an address leads out of the memory: it has a scheme, or names a host.

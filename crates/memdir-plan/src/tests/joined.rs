@@ -230,6 +230,20 @@ fn an_address_in_html_or_front_matter_keeps_its_way_of_writing() {
 }
 
 #[test]
+fn a_character_written_as_its_number_is_part_of_the_path() {
+    let text = "[a](p&#101;ople/x.md#part) <a href='p&#101;ople/x.md#part'>a</a>\n";
+    let expected = "[a](folk/x.md#part) <a href='folk/x.md#part'>a</a>\n";
+    check_rename(&[("n.md", text), ("people/x.md", "")], "people", "folk", "n.md", expected);
+}
+
+#[test]
+fn a_question_to_a_server_is_no_part_of_the_path() {
+    let text = "![a](p/x.png?raw=true) [b](p/x.md?plain=1#part) [c](p/who?.md)\n";
+    let files = [("n.md", text), ("p/x.md", ""), ("p/x.png", ""), ("p/who?.md", "")];
+    check_rename(&files, "p", "q", "n.md", &text.replace("p/", "q/"));
+}
+
+#[test]
 fn html_that_is_shown_as_it_is_stays() {
     let text = "`<a href=\"x.md\">` <!-- <a href=\"x.md\"> --> %% <a href=\"x.md\"> %%\n\n    <a href=\"x.md\">\n\n<script>\nlet a = '<a href=\"x.md\">';\n</script>\n\n\\<a href=\"x.md\">\n";
     check_rename(&[("n.md", text), ("x.md", "")], "x.md", "z.md", "n.md", text);
