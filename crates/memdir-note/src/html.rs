@@ -10,6 +10,9 @@ use super::markup::Inline;
 /// The attributes whose value is one address.
 const ADDRESSES: &[&[u8]] = &[b"href", b"poster", b"src"];
 
+/// The attribute with an address for each of several sizes of a picture.
+const SIZES: &[u8] = b"srcset";
+
 /// The addresses in the HTML of a range.
 pub(super) fn addresses(text: &str, html: Range<usize>) -> Vec<Inline> {
     let mut found = Vec::new();
@@ -21,25 +24,28 @@ pub(super) fn addresses(text: &str, html: Range<usize>) -> Vec<Inline> {
         let Ok(Token::StartTag(tag)) = token else { continue };
         let tag_span = html.start + tag.span.start..html.start + tag.span.end;
         for (name, value) in &tag.attributes {
-            if !ADDRESSES.contains(&name.as_slice()) {
+            let is_set = name.as_slice() == SIZES;
+            if !is_set && !ADDRESSES.contains(&name.as_slice()) {
                 continue;
             }
             let place = html.start + value.span.start..html.start + value.span.end;
-            let Some((destination, url)) = written(text, place).zip(std::str::from_utf8(value).ok()) else { continue };
+            let Some((place, value)) = written(text, place).zip(std::str::from_utf8(value).ok()) else { continue };
+            let places = if is_set { candidates(text, place) } else { vec![(place, value)] };
             let (inner, end) = Some(tag_span.end)
                 .filter(|_| tag.name.as_slice() == b"a")
                 .and_then(|start| inside(text, start))
                 .unwrap_or((tag_span.end..tag_span.end, tag_span.end));
-            found.push(Inline {
-                span: tag_span.start..end,
-                text: inner,
-                destination,
-                url: url.to_owned(),
-                style: Style::Strict,
-                is_image: name.as_slice() != b"href",
-                is_sure: false,
-                is_html: true,
-            });
+            for (destination, url) in places {
+                found.push(Inline {
+                    span: tag_span.start..end,
+                    text: inner.clone(),
+                    destination,
+                    url: url.to_owned(),
+                    style: Style::Strict,
+                    is_image: name.as_slice() != b"href",
+                    is_sure: false,
+                });
+            }
         }
     }
     found
@@ -57,6 +63,23 @@ fn written(text: &str, attribute: Range<usize>) -> Option<Range<usize>> {
         }
         _ => Some(from(value)..from(value) + value.find(|end: char| end.is_ascii_whitespace() || end == '>')?),
     }
+}
+
+/// The addresses of a `srcset`: each goes to the next blank, and what describes it to the next comma. One with a character
+/// written by its name or number is left out.
+fn candidates(text: &str, value: Range<usize>) -> Vec<(Range<usize>, &str)> {
+    let mut found = Vec::new();
+    let mut at = value.start;
+    while let Some(rest) = text.get(at..value.end) {
+        let start = at + rest.find(|first: char| !first.is_ascii_whitespace() && first != ',').unwrap_or(rest.len());
+        let Some(rest) = text.get(start..value.end).filter(|rest| !rest.is_empty()) else { break };
+        let url = rest.get(..rest.find(|end: char| end.is_ascii_whitespace()).unwrap_or(rest.len())).unwrap_or(rest);
+        let bare = url.trim_end_matches(',');
+        found.extend((!bare.contains('&')).then(|| (start..start + bare.len(), bare)));
+        let described = rest.get(url.len()..).filter(|_| bare == url).unwrap_or_default();
+        at = start + url.len() + described.find(',').unwrap_or(described.len());
+    }
+    found
 }
 
 /// What is shown of an `<a …>` that ends at `start`, and where its `</a>` ends; `None` where that is not in its paragraph.

@@ -137,9 +137,10 @@ fn split(inner: &str) -> Parts {
 }
 
 impl Note<'_> {
-    /// All links, in the order of their places. External addresses are none; nor is anything in code, mathematics or a
-    /// comment, and of HTML only the addresses in its tags are. Code, mathematics and comments inside the brackets of a
-    /// wikilink are part of it.
+    /// All links, in the order of their places. External addresses are none; nor is anything in code, nor a wikilink in
+    /// mathematics, HTML or a comment. Links of Markdown in mathematics and in comments with `%%`, which not every reader
+    /// has, and the addresses in tags of HTML are links where they lead to a file. Code, mathematics and comments inside
+    /// the brackets of a wikilink are part of it.
     #[must_use]
     pub fn links(&self) -> Vec<Link> {
         let mut links = Vec::new();
@@ -157,7 +158,8 @@ impl Note<'_> {
         let spans: Vec<_> = wikilinks.iter().map(|link| link.span.clone()).collect();
         let is_sure = |link: &Inline| {
             let (before, after) = (link.span.start..link.text.start, link.text.end..link.span.end);
-            link.is_sure && !touches(&spans, &before) && !touches(&spans, &after)
+            let is_hidden = touches(&self.markup.opaque, &link.destination);
+            link.is_sure && !is_hidden && !touches(&spans, &before) && !touches(&spans, &after)
         };
         let inline = self.markup.links.iter().filter(|link| !touches(&spans, &link.destination));
         let inline = inline.filter_map(|link| self.inline(link, is_sure(link)));
@@ -183,8 +185,7 @@ impl Note<'_> {
         }
         let quote = usize::from(matches!(scalar.quote, Quote::Single | Quote::Double));
         let found = Markup::parse(self.slice(0..scalar.span.end - quote), scalar.span.start + quote);
-        let links = found.links.iter().filter(|link| link.is_sure && !touches(&found.opaque, &link.destination));
-        let links = links.filter_map(|link| self.inline(link, false));
+        let links = found.links.iter().filter_map(|link| self.inline(link, false));
         links.map(|link| Link { kind: LinkKind::FrontMatter, style: Style::Strict, ..link }).collect()
     }
 
@@ -257,8 +258,7 @@ impl Note<'_> {
 
     /// A link of Markdown's own, if it leads to a file.
     fn inline(&self, link: &Inline, is_sure: bool) -> Option<Link> {
-        let is_hidden = !link.is_html && touches(&self.markup.opaque, &link.destination);
-        if link.url.is_empty() || is_external(&link.url) || is_hidden {
+        if link.url.is_empty() || is_external(&link.url) {
             return None;
         }
         let written = self.slice(link.destination.clone());

@@ -45,8 +45,6 @@ pub(super) struct Inline {
     pub(super) is_image: bool,
     /// Whether it is one whatever it leads to. A definition such as `[todo]: call` may as well be text.
     pub(super) is_sure: bool,
-    /// Whether it stands in a tag of HTML.
-    pub(super) is_html: bool,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -70,29 +68,36 @@ impl Markup {
         let options = Options::ENABLE_TABLES
             | Options::ENABLE_FOOTNOTES
             | Options::ENABLE_STRIKETHROUGH
-            | Options::ENABLE_TASKLISTS
-            | Options::ENABLE_MATH;
+            | Options::ENABLE_TASKLISTS;
         let body = if body == 0 && text.starts_with('\u{feff}') { 3 } else { body };
         let source = text.get(body..).unwrap_or_default();
-        let parser = Parser::new_ext(source, options);
+        let parser = Parser::new_ext(source, options | Options::ENABLE_MATH);
         let definitions = parser.reference_definitions().iter();
         let definitions: Vec<_> =
             definitions.map(|(_, definition)| (definition.span.clone(), definition.dest.to_string())).collect();
-        let mut reading = Reading { text, markup: Self::default(), open: Vec::new(), depth: 0 };
+        let mut reading = Reading::new(text);
         let mut tracker = Tracker::default();
         for (event, range) in parser.into_offset_iter() {
             let range = range.start + body..range.end + body;
             tracker.take(&event, &range);
             reading.take(event, range);
         }
+        let links_in_math = math_hides(text, &reading.math).then(|| {
+            // A reader without mathematics shows them.
+            let mut plain = Reading::new(text);
+            let events = Parser::new_ext(source, options).into_offset_iter();
+            events.for_each(|(event, range)| plain.take(event, range.start + body..range.end + body));
+            plain.markup.links.retain(|link| touches(&reading.math, &link.destination));
+            plain.markup.links
+        });
         let mut markup = Self { runs: tracker.runs, ..reading.markup };
+        markup.links.extend(links_in_math.into_iter().flatten());
         for (span, url) in definitions {
             markup.links.extend(definition(text, span.start + body..span.end + body, url));
         }
         markup.links.sort_by_key(|link| link.span.start);
         let comments = comments(text, body, &markup.opaque);
         if !comments.is_empty() {
-            markup.links.retain(|link| !link.is_html || !holds(&comments, link.span.start));
             markup.opaque.extend(comments);
             markup.opaque = joined(markup.opaque);
         }
@@ -123,9 +128,15 @@ struct Reading<'t> {
     open: Vec<Open>,
     /// How many quotes, lists and other containers are open.
     depth: usize,
+    /// Mathematics, in its order.
+    math: Vec<Range<usize>>,
 }
 
-impl Reading<'_> {
+impl<'t> Reading<'t> {
+    fn new(text: &'t str) -> Self {
+        Self { text, markup: Markup::default(), open: Vec::new(), depth: 0, math: Vec::new() }
+    }
+
     #[expect(clippy::wildcard_enum_match_arm, reason = "the rest of Markdown says nothing here")]
     fn take(&mut self, event: Event<'_>, range: Range<usize>) {
         if let (Some(open), false) = (self.open.last_mut(), matches!(event, Event::End(_))) {
@@ -143,7 +154,11 @@ impl Reading<'_> {
                 self.markup.links.extend(html::addresses(self.text, range.clone()));
                 self.hide(range);
             }
-            Event::InlineMath(_) | Event::DisplayMath(_) | Event::Html(_) => self.hide(range),
+            Event::InlineMath(_) | Event::DisplayMath(_) => {
+                self.math.push(range.clone());
+                self.hide(range);
+            }
+            Event::Html(_) => self.hide(range),
             _ => {}
         }
     }
@@ -205,7 +220,7 @@ impl Reading<'_> {
         }
         let text = span.start + if open.is_image { 2 } else { 1 }..bracket;
         let Open { url, is_image, .. } = open;
-        self.markup.links.push(Inline { span, text, destination, url, style, is_image, is_sure: true, is_html: false });
+        self.markup.links.push(Inline { span, text, destination, url, style, is_image, is_sure: true });
     }
 
     fn hide(&mut self, range: Range<usize>) {
@@ -214,6 +229,11 @@ impl Reading<'_> {
             self.markup.opaque.push(range);
         }
     }
+}
+
+/// Whether a destination may stand in mathematics, or a link have its end there.
+fn math_hides(text: &str, math: &[Range<usize>]) -> bool {
+    math.iter().any(|math| text.get(math.clone()).is_some_and(|math| math.contains(['(', '<', ')'])))
 }
 
 fn is_container(end: TagEnd) -> bool {
@@ -303,7 +323,7 @@ fn definition(text: &str, span: Range<usize>, url: String) -> Option<Inline> {
     let path = url.split('#').next().unwrap_or_default();
     let is_sure = path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("md"));
     let text = span.start + 1..span.start + label;
-    Some(Inline { text, span, destination, url, style, is_image: false, is_sure, is_html: false })
+    Some(Inline { text, span, destination, url, style, is_image: false, is_sure })
 }
 
 /// The `%%` comments in what is not hidden already; one that is not closed is none.

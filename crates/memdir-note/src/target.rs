@@ -6,7 +6,8 @@
 //! those below the folder of the source, then the shortest path, then the alphabet.
 //!
 //! A link of Markdown means the file to which its path leads when it is joined to the folder of its note, as every reader
-//! of Markdown joins it; only where that leads nowhere, it follows Obsidian's rules too.
+//! of Markdown joins it; only where that leads nowhere, it follows Obsidian's rules too. What may be no link, such as an
+//! address in HTML, is joined alone, or goes from the root.
 //!
 //! The path on a canvas goes from the root and means that file alone.
 
@@ -23,7 +24,8 @@ pub enum Syntax {
     Wiki,
     /// Its path is joined to the folder of its note; where that leads nowhere, the rules of Obsidian.
     Markdown,
-    /// Its path is joined to the folder of its note; where that leads nowhere, it is no link: `[todo]: call them`.
+    /// Its path is joined to the folder of its note, or to the root where it starts with `/`; where that leads nowhere, it
+    /// is no link: `[todo]: call them`.
     Unsure,
     /// The whole path from the root, as on a canvas.
     Root,
@@ -133,7 +135,7 @@ impl Targets {
     #[must_use]
     pub fn beside<'a>(&'a self, path: &str, source: Option<&MemoryPath>) -> Option<&'a MemoryPath> {
         let place = joined_to(source?.parent().as_ref(), path).filter(|_| !path.ends_with('/'))?;
-        self.exactly(&place).or_else(|| self.exactly(&format!("{place}.md")))
+        self.at(&place).or_else(|| self.at(&format!("{place}.md")))
     }
 
     /// What a path means before it is looked for among all names.
@@ -141,16 +143,19 @@ impl Targets {
         match syntax {
             _ if path.trim().is_empty() => source,
             Syntax::Wiki => None,
-            Syntax::Root => self.at_root(path),
-            Syntax::Markdown | Syntax::Unsure => self.beside(path, source),
+            Syntax::Root => self.at(&joined_to(None, path)?),
+            Syntax::Markdown => self.beside(path, source),
+            Syntax::Unsure => match path.strip_prefix('/') {
+                Some(path) => self.at(&joined_to(None, path)?),
+                None => self.beside(path, source),
+            },
         }
     }
 
     /// The file of this path from the root, whose name may be in another Unicode form.
-    fn at_root(&self, path: &str) -> Option<&MemoryPath> {
-        let place = joined_to(None, path)?;
-        let is_same = |file: &&File| is_same_form(file.path.as_str(), &place);
-        self.exactly(&place).or_else(|| self.named(&comparable(&place)).find(is_same).map(|file| &file.path))
+    fn at(&self, place: &str) -> Option<&MemoryPath> {
+        let is_same = |file: &&File| is_same_form(file.path.as_str(), place);
+        self.exactly(place).or_else(|| self.named(&comparable(place)).find(is_same).map(|file| &file.path))
     }
 
     /// The files that the path of a link can mean by Obsidian's rules, in no order; `None` where there are none.
@@ -323,4 +328,24 @@ pub fn joined_to(folder: Option<&MemoryPath>, path: &str) -> Option<String> {
         }
     }
     Some(parts.join("/"))
+}
+
+/// Joins a path to a folder where that climbs out of the memory, as `../x` from its root; `None` where it stays inside.
+pub fn outside(folder: Option<&MemoryPath>, path: &str) -> Option<String> {
+    if path.starts_with('/') {
+        return None;
+    }
+    let mut depth = folder.map_or(0, |folder| folder.components().count());
+    let mut out: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match (part, out.last()) {
+            ("" | ".", _) => {}
+            ("..", None) if depth > 0 => depth -= 1,
+            ("..", Some(&last)) if last != ".." => drop(out.pop()),
+            (name, None) if name != ".." => depth += 1,
+            (part, _) => out.push(part),
+        }
+    }
+    let slash = if path.ends_with('/') { "/" } else { "" };
+    (!out.is_empty()).then(|| out.join("/") + slash)
 }

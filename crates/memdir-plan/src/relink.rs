@@ -12,7 +12,7 @@ use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, Kind};
 use memdir_note::link::{Style, may_stand_in};
 use memdir_note::relink::Before;
-use memdir_note::target::{joined_to, stem_of, stems_meant};
+use memdir_note::target::{joined_to, outside, stem_of, stems_meant};
 use memdir_note::{Canvas, Link, Note, PlaceKind, Syntax, Target, Targets};
 use memdir_rank::called;
 
@@ -88,7 +88,7 @@ impl<T: Tree> Planner<'_, T> {
         for file in files.into_iter().filter(|file| !file.is_link) {
             let (path, seen) = (file.path, file.seen);
             let links = seen.flatten().unwrap_or_default();
-            if links.iter().any(|(link, syntax)| renamed.leads_elsewhere(link, *syntax, &path).is_some()) {
+            if links.iter().any(|(link, syntax)| renamed.is_left_behind(link, *syntax, &path)) {
                 if !(self.manner.may_change)(call, &path) {
                     let message = format!("links in notes that are out of reach lead to `{}`", words::shown(from));
                     return Err(Failure::new(Code::Denied, message).with_hint("leave it, or ask the user to rename it"));
@@ -170,7 +170,7 @@ impl<T: Tree> Planner<'_, T> {
         let mut edits = Vec::new();
         for file in files.iter().filter(|file| !file.is_link && is_hidden(&file.path)) {
             let mut links = file.seen.iter().flatten().flatten();
-            if links.any(|(link, syntax)| renamed.leads_elsewhere(link, *syntax, &file.path).is_some())
+            if links.any(|(link, syntax)| renamed.is_left_behind(link, *syntax, &file.path))
                 && let Ok(now) = whole.read(&file.path, limit)
             {
                 edits.extend(renamed.edit(&file.path, now).ok().flatten());
@@ -258,6 +258,21 @@ impl<'a> Renamed<'a> {
         (!is_right || (was_clear && !is_clear)).then(|| Led { target: target.clone(), is_joined: false })
     }
 
+    /// Whether a link has to be written anew.
+    fn is_left_behind(&self, link: &str, syntax: Syntax, source: &MemoryPath) -> bool {
+        self.out(link, syntax, source).is_some() || self.leads_elsewhere(link, syntax, source).is_some()
+    }
+
+    /// The path of a link of Markdown that leads out of the memory, where its note comes to stand deeper or less deep. What
+    /// is out there is not looked at.
+    fn out(&self, link: &str, syntax: Syntax, source: &MemoryPath) -> Option<String> {
+        let (before, after) = (source.components().count(), self.called(source).components().count());
+        if before == after || !matches!(syntax, Syntax::Markdown | Syntax::Unsure) {
+            return None;
+        }
+        Some("../".repeat(after - 1) + &outside(source.parent().as_ref(), link)?)
+    }
+
     /// Where a link of Markdown leads by joining its path to the folder of its note.
     fn joined(&self, link: &str, syntax: Syntax, source: &MemoryPath) -> Option<MemoryPath> {
         if let Some(target) = self.before.beside(link, Some(source)) {
@@ -320,6 +335,11 @@ impl<'a> Renamed<'a> {
         let mut written: HashMap<(&str, Syntax, Style), String> = HashMap::new();
         let mut splices = Vec::new();
         for link in links.iter().filter(|link| !link.path.is_empty()) {
+            if let Some(out) = self.out(&link.path, link.syntax, path) {
+                let old = text.get(link.target.clone()).unwrap_or_default();
+                splices.extend(link.encode(old, &out).map(|new| (link.target.clone(), new)));
+                continue;
+            }
             let led = elsewhere.entry((&link.path, link.syntax));
             let led = led.or_insert_with(|| self.leads_elsewhere(&link.path, link.syntax, path));
             let Some(led) = led else { continue };

@@ -244,8 +244,34 @@ fn a_question_to_a_server_is_no_part_of_the_path() {
 }
 
 #[test]
+fn what_one_reader_shows_and_another_does_not_is_followed() {
+    // Readers without comments, and without mathematics.
+    let text = "%% [a](x.md) [b](x.md \"t\") <a href=x.md>c</a> %% costs $a [d](x.md) and b$ so\n";
+    check_rename(&[("n.md", text), ("x.md", "")], "x.md", "z.md", "n.md", &text.replace("x.md", "z.md"));
+    check_rename(&[("n.md", text)], "n.md", "a/n.md", "a/n.md", text);
+}
+
+#[test]
+fn a_link_out_of_the_memory_leads_there_from_the_new_place() {
+    let text =
+        "[a](../x.md#part) ![b](<a/../../y z/>) <img srcset=\"../p.png 1x, a/../q,1.png 2x\"> [c](./q.md) [[../x]]\n";
+    let files = [("n.md", text), ("q,1.png", ""), ("p.png", "")];
+    let expected = "[a](../../../x.md#part) ![b](<../../../y z/>) <img srcset=\"../../../p.png 1x, ../../q,1.png 2x\"> [c](./q.md) [[../x]]\n";
+    check_rename(&files, "n.md", "a/b/n.md", "a/b/n.md", expected);
+    check_rename(&files, "n.md", "m.md", "m.md", text);
+}
+
+#[test]
+fn an_address_from_the_root_and_a_name_in_another_form_are_followed() {
+    let text = "<a href='/p/x.md'>a</a> [b](o\u{308}/y.md) [c](%C3%B6/y.md)\n";
+    let files = [("n.md", text), ("p/x.md", ""), ("\u{f6}/y.md", "")];
+    check_rename(&files, "p", "q", "n.md", &text.replace("/p/", "/q/"));
+    check_rename(&files, "\u{f6}/y.md", "q/y.md", "n.md", "<a href='/p/x.md'>a</a> [b](q/y.md) [c](q/y.md)\n");
+}
+
+#[test]
 fn html_that_is_shown_as_it_is_stays() {
-    let text = "`<a href=\"x.md\">` <!-- <a href=\"x.md\"> --> %% <a href=\"x.md\"> %%\n\n    <a href=\"x.md\">\n\n<script>\nlet a = '<a href=\"x.md\">';\n</script>\n\n\\<a href=\"x.md\">\n";
+    let text = "`<a href=\"x.md\">` <!-- <a href=\"x.md\"> -->\n\n    <a href=\"x.md\">\n\n<script>\nlet a = '<a href=\"x.md\">';\n</script>\n\n\\<a href=\"x.md\">\n";
     check_rename(&[("n.md", text), ("x.md", "")], "x.md", "z.md", "n.md", text);
 }
 
