@@ -105,8 +105,12 @@ impl<'n> Book<'n> {
         let action = || match pair.taken {
             // A callout may be about something else after all.
             _ if may_be_other => None,
-            Taken::Told => edit::without_fact(&told.path, &told_text, told.line, (&other_text, other.line), None),
-            Taken::Other => edit::without_fact(&other.path, &other_text, other.line, (&told_text, told.line), None),
+            Taken::Told => {
+                edit::without_fact(&told.path, &told_text, told.line, (&other.path, &other_text, other.line), None)
+            }
+            Taken::Other => {
+                edit::without_fact(&other.path, &other_text, other.line, (&told.path, &told_text, told.line), None)
+            }
             Taken::Neither => None,
         };
         Some(Finding {
@@ -366,7 +370,7 @@ impl<'n> Book<'n> {
 
     fn of_pair(&self, one: usize, other: usize) -> Vec<Pair<'n>> {
         let Some((first, second)) = self.sheets.get(one).zip(self.sheets.get(other)) else { return Vec::new() };
-        if first.look.digest == second.look.digest {
+        if first.look.digest == second.look.digest || are_numbered(first.path.as_str(), second.path.as_str()) {
             return Vec::new();
         }
         let is_shorter = first.path.as_str().len() <= second.path.as_str().len();
@@ -415,6 +419,19 @@ fn needed(one: &Said, other: &Said, is_listed: bool) -> Evidence {
         _ if is_listed => Evidence::Habit,
         _ => Evidence::Nothing,
     }
+}
+
+/// Whether two paths are the same but for their numbers, as `Week 12.md` and `Week 13.md` are: each note is about one of a series,
+/// also where they share a title.
+fn are_numbered(one: &str, other: &str) -> bool {
+    let without = |path: &str| {
+        path.split(|digit: char| digit.is_numeric())
+            .filter(|part| !part.is_empty())
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let has_number = |path: &str| path.contains(char::is_numeric);
+    has_number(one) && has_number(other) && without(one) == without(other)
 }
 
 /// Whether a key has a number in it, as the entries of a log and the versions of a program have.
