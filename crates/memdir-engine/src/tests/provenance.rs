@@ -323,7 +323,7 @@ fn the_history_names_the_tool_whose_words_it_stored() {
     let batches = [("tool:web/fetch", Some("web/fetch")), ("model", None), ("person", None), ("import", None)];
     for (origin, tool) in batches {
         let batch = set(&engine, from(origin), "city", origin);
-        let page = crate::LogQuery { limit: 1, ..crate::LogQuery::default() };
+        let page = memdir_vault::LogQuery { limit: 1, ..memdir_vault::LogQuery::default() };
         let [entry] = <[_; 1]>::try_from(engine.log(&page, false).unwrap().entries).unwrap();
         assert_eq!((entry.batch, entry.tool.as_deref()), (batch, tool), "{origin}");
     }
