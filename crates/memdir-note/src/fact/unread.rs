@@ -15,7 +15,7 @@ const MARKS: [char; 5] = ['*', '~', '`', '[', ']'];
 impl Note<'_> {
     /// The lines on which something is said of a key, which is compared as [`bare_key`] gives it, though none of them is read as
     /// a fact: a line of a text that wraps, a key that is code or a link, one behind another pair, a dash in the place of the
-    /// colon, a term with several definitions, a table of more than two columns or of one record.
+    /// colon, a term with several definitions, a table of more than two columns.
     ///
     /// What the note quotes says nothing of it.
     pub(super) fn unread(&self, wanted: &str) -> Vec<usize> {
@@ -47,11 +47,9 @@ impl Note<'_> {
         found.map(|(line, _)| self.line_at(line.start)).collect()
     }
 
-    /// The line of the first column or of the head where it has the key; the head counts only above a single row, which may be
-    /// one record of the note.
+    /// The line of the first column where it has the key. Whether a head is of the note's own keys, the table alone does not tell.
     fn unread_in_table(&self, table: &[Cells], wanted: &str) -> Option<usize> {
-        let heads = table.first().filter(|_| table.len() == 2).into_iter().flatten();
-        let mut keys = table.iter().skip(1).filter_map(|row| row.first()).chain(heads);
+        let mut keys = table.iter().skip(1).filter_map(|row| row.first());
         let key = keys.find(|cell| !self.is_opaque(cell.start) && bare_key(bare(&self.plain(cell))) == wanted)?;
         Some(self.line_at(key.start))
     }
