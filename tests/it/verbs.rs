@@ -312,7 +312,12 @@ fn a_name_alone_renames_in_place() {
     let env = people();
     env.ask(&["mv", "acme corp", "Acme (old)"]).exits(0);
     assert!(env.at("entities/Acme (old).md").exists(), "{:?}", env.files());
+    // What is called so already is most likely meant to go to the root.
+    let same = env.run(&["mv", "entities/Acme (old).md", "Acme (old).md"], "");
+    assert!(same.stderr.contains("`./Acme (old).md` moves the note to the root"), "{}", same.stderr);
+    assert_eq!((same.code, env.at("entities/Acme (old).md").exists()), (0, true));
     env.ask(&["mv", "Acme (old)", "./acme"]).exits(0);
+    assert_eq!(env.run(&["mv", "acme", "acme"], "").stderr, "");
     assert!(env.at("acme.md").exists());
     env.ask(&["mv", "acme", "entities/"]).exits(0);
     env.ask(&["mv", "acme corp", "."]).exits(0);

@@ -98,9 +98,19 @@ impl<'n> Book<'n> {
         } else {
             format!("line {} of `{}`", other.line, other.path)
         };
+        let is_boxed = |(at, said): (usize, &Said)| {
+            self.sheets.get(at).is_some_and(|sheet| sheet.is_box(said.section) && !self.is_part(sheet, said.section))
+        };
+        let may_be_other = is_boxed(pair.told) || is_boxed(pair.other);
         let action = || match pair.taken {
-            Taken::Told => edit::without_fact(&told.path, &told_text, told.line, (&other_text, other.line), None),
-            Taken::Other => edit::without_fact(&other.path, &other_text, other.line, (&told_text, told.line), None),
+            // A callout may be about something else after all.
+            _ if may_be_other => None,
+            Taken::Told => {
+                edit::without_fact(&told.path, &told_text, told.line, (&other.path, &other_text, other.line), None)
+            }
+            Taken::Other => {
+                edit::without_fact(&other.path, &other_text, other.line, (&told.path, &told_text, told.line), None)
+            }
             Taken::Neither => None,
         };
         Some(Finding {
@@ -175,6 +185,7 @@ impl<'n> Book<'n> {
             (true, false) if one.list == FRONT => true,
             (true, false) => sheet.is_one_thing(|fact| fact.list == one.list, |fact| fact.list == other.list),
             (false, _) if self.are_parts(sheet, one, other, evidence) => true,
+            (false, _) if self.is_boxed(sheet, one, other, evidence) => true,
             (false, _) if self.is_aside(sheet, one, other, evidence) => true,
             (false, _) => {
                 self.is_remark(sheet, one, other, facts)
@@ -206,6 +217,15 @@ impl<'n> Book<'n> {
             && self.is_part(sheet, other.section)
     }
 
+    /// Whether one stands in a callout whose title names nothing, and the other is the note's own.
+    fn is_boxed(&self, sheet: &Sheet<'_>, one: &Said, other: &Said, evidence: Evidence) -> bool {
+        let is_beside = |one: &Said, other: &Said| sheet.is_box(one.section) && self.is_part(sheet, other.section);
+        evidence >= Evidence::Habit
+            && (is_beside(one, other) || is_beside(other, one))
+            && !self.habits.is_spread(one.name(), &sheet.own(one.name()))
+            && sheet.is_one_thing(|fact| fact.section == one.section, |fact| fact.section == other.section)
+    }
+
     /// Whether the second fact stands alone below a heading that nothing in the memory speaks of, beside what the note says of
     /// itself: there is nothing else that it could be about.
     fn is_aside(&self, sheet: &Sheet<'_>, one: &Said, other: &Said, evidence: Evidence) -> bool {
@@ -218,9 +238,14 @@ impl<'n> Book<'n> {
             && !self.habits.speaks_of(title)
     }
 
-    /// The one value that a note gives of a key as its own.
+    /// The one value that a note gives of a key as its own; what a callout says counts where nothing else says it.
     fn own(&self, sheet: &Sheet<'n>, key: &str) -> Option<&'n Said> {
-        let mut parts = sheet.keys.get(key)?.iter().filter(|fact| self.is_part(sheet, fact.section));
+        let facts = sheet.keys.get(key)?;
+        let is_part = facts.iter().any(|fact| self.is_part(sheet, fact.section));
+        let mut parts = facts.iter().filter(|fact| match is_part {
+            true => self.is_part(sheet, fact.section),
+            false => sheet.is_box(fact.section),
+        });
         let first = parts.next()?;
         (is_comparable(first) && parts.all(|fact| is_same(fact, first))).then_some(*first)
     }
@@ -345,7 +370,7 @@ impl<'n> Book<'n> {
 
     fn of_pair(&self, one: usize, other: usize) -> Vec<Pair<'n>> {
         let Some((first, second)) = self.sheets.get(one).zip(self.sheets.get(other)) else { return Vec::new() };
-        if first.look.digest == second.look.digest {
+        if first.look.digest == second.look.digest || are_numbered(first.path.as_str(), second.path.as_str()) {
             return Vec::new();
         }
         let is_shorter = first.path.as_str().len() <= second.path.as_str().len();
@@ -394,6 +419,19 @@ fn needed(one: &Said, other: &Said, is_listed: bool) -> Evidence {
         _ if is_listed => Evidence::Habit,
         _ => Evidence::Nothing,
     }
+}
+
+/// Whether two paths are the same but for their numbers, as `Week 12.md` and `Week 13.md` are: each note is about one of a series,
+/// also where they share a title.
+fn are_numbered(one: &str, other: &str) -> bool {
+    let without = |path: &str| {
+        path.split(|digit: char| digit.is_numeric())
+            .filter(|part| !part.is_empty())
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let has_number = |path: &str| path.contains(char::is_numeric);
+    has_number(one) && has_number(other) && without(one) == without(other)
 }
 
 /// Whether a key has a number in it, as the entries of a log and the versions of a program have.

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
+use super::fact::name;
 use memdir_core::action::{Action, UpdateFile};
 use memdir_core::path::MemoryPath;
-use memdir_note::Note;
 use memdir_note::fact::{Place, key};
+use memdir_note::{Fact, Note};
 
 /// So many words, and so many lines, are added on each side of a place until it is the only one.
 const MOST_WORDS: usize = 12;
@@ -46,6 +47,9 @@ pub(super) fn without_line(source: &MemoryPath, text: &str, line: usize) -> Opti
     edit(source, text, &(start..end), start..end, "")
 }
 
+/// The line that contradicts another one: its note, the text of that, and the number of the line, from 1.
+pub type OtherLine<'t> = (&'t MemoryPath, &'t str, usize);
+
 /// The action, as `exec` accepts it, that gives the fact of a line another value, whatever other lines have its key. Where the line says
 /// something of what it names, as a row of a table does, it is what has the key of the fact that stands on line `other`. Lines are
 /// counted from 1. `None` where there is no single one, or the new value cannot be written there.
@@ -54,7 +58,7 @@ pub fn with_value(
     source: &MemoryPath,
     text: &str,
     line: usize,
-    other: Option<(&str, usize)>,
+    other: Option<OtherLine<'_>>,
     value: &str,
 ) -> Option<Action> {
     let fact = || {
@@ -79,10 +83,42 @@ pub fn without_fact(
     source: &MemoryPath,
     text: &str,
     line: usize,
-    other: (&str, usize),
+    other: OtherLine<'_>,
     value: Option<&str>,
 ) -> Option<Action> {
     without_line(source, text, line).or_else(|| with_named_of(source, text, line, other, value))
+}
+
+/// The fact of a key that a line states, or says of something that it names, where it is a single one; of several, as a row has
+/// them of its columns, the one of the other note. The line is counted from 1.
+#[must_use]
+pub fn fact_on(text: &str, line: usize, wanted: &str, (path, other_text): (&MemoryPath, &str)) -> Option<Fact> {
+    let wanted = key(wanted);
+    let note = Note::parse(text);
+    let own = note.facts().into_iter().filter(|fact| fact.line == line && key(&fact.key) == wanted);
+    let mut all = own.chain(said_of(&note, line, &wanted, &names(path, other_text)));
+    let first = all.next()?;
+    all.all(|fact| fact.span == first.span).then_some(first)
+}
+
+/// What a note is called.
+fn names(path: &MemoryPath, text: &str) -> Vec<String> {
+    let note = Note::parse(text);
+    let titles = note.title().into_iter().chain(note.aliases());
+    titles.map(|title| name(&title)).chain([name(path.stem())]).collect()
+}
+
+/// What a line says by a key of something that it names, or as a row of a record: of several, what it says of one of the names.
+fn said_of(note: &Note<'_>, line: usize, wanted: &str, names: &[String]) -> Vec<Fact> {
+    let of_note = note.records().flatten().map(|fact| (fact, true));
+    let named = note.named().map(|named| (named.fact, names.contains(&name(&named.about))));
+    let all = named.chain(of_note).filter(|(fact, _)| fact.line == line && key(&fact.key) == wanted);
+    let all: Vec<_> = all.collect();
+    let is_one = all.iter().zip(all.iter().skip(1)).all(|((one, _), (other, _))| one.span == other.span);
+    let meant = all.into_iter().filter(|(_, is_meant)| is_one || *is_meant);
+    let mut found: Vec<Fact> = meant.map(|(fact, _)| fact).collect();
+    found.dedup_by(|one, other| one.span == other.span);
+    found
 }
 
 /// The action that gives what a line says of something by the key of another line's fact the given value, or the value of that fact.
@@ -90,21 +126,26 @@ fn with_named_of(
     source: &MemoryPath,
     text: &str,
     line: usize,
-    (other_text, other_line): (&str, usize),
+    (path, other_text, other_line): OtherLine<'_>,
     value: Option<&str>,
 ) -> Option<Action> {
-    let facts = Note::parse(other_text).facts().into_iter().filter(|fact| fact.line == other_line);
-    facts.into_iter().find_map(|fact| with_named(source, text, line, &fact.key, value.unwrap_or(&fact.value)))
+    let (names, note) = (names(path, other_text), Note::parse(other_text));
+    let facts = note.facts().into_iter().chain(note.records().flatten()).filter(|fact| fact.line == other_line);
+    facts.into_iter().find_map(|fact| {
+        let new = value.unwrap_or(&fact.value);
+        with_named(source, text, line, (&key(&fact.key), &names), new)
+    })
 }
 
-/// The action that gives the one thing that a line says by a key, of something that it names, another value.
-fn with_named(source: &MemoryPath, text: &str, line: usize, wanted: &str, value: &str) -> Option<Action> {
-    let wanted = key(wanted);
-    let facts_named = |text: &str| {
-        let note = Note::parse(text);
-        let facts = note.named().map(|named| named.fact).filter(|fact| fact.line == line && key(&fact.key) == wanted);
-        facts.collect::<Vec<_>>()
-    };
+/// The action that gives what a line says by a key of what has one of the names another value.
+fn with_named(
+    source: &MemoryPath,
+    text: &str,
+    line: usize,
+    (wanted, names): (&str, &[String]),
+    value: &str,
+) -> Option<Action> {
+    let facts_named = |text: &str| said_of(&Note::parse(text), line, wanted, names);
     let [said] = <[_; 1]>::try_from(facts_named(text)).ok()?;
     let new = if said.place == Place::Row { value.replace('|', "\\|") } else { value.to_owned() };
     let after = format!("{}{new}{}", text.get(..said.span.start)?, text.get(said.span.end..)?);

@@ -72,6 +72,8 @@ pub(super) struct Facts {
     pub(super) records: Vec<Vec<Said>>,
     /// By number, as keys are compared; empty for [`OWN`].
     pub(super) sections: Vec<String>,
+    /// Those that are callouts, unless the title is a pair or holds a link.
+    pub(super) boxes: Vec<usize>,
 }
 
 impl Said {
@@ -176,6 +178,8 @@ struct Reading {
     has_text: bool,
     /// The line above, where it may be a label of the list that comes.
     label: Option<String>,
+    /// Whether the label is the title of a callout that may be about the note.
+    is_box: bool,
     /// The item above, where others may stand in it.
     parent: Option<Parent>,
     /// The section around the quote that goes on, and whether there was text in it already.
@@ -218,6 +222,7 @@ impl Reading {
             item: 0,
             has_text: false,
             label: None,
+            is_box: false,
             parent: None,
             around: None,
         }
@@ -250,9 +255,7 @@ impl Reading {
 
     /// Adds what a table may say of what stands here.
     fn add_record(&mut self, record: &[Fact]) {
-        if let Some(label) = self.label.take() {
-            self.open(label);
-        }
+        self.open_label();
         let list = FIRST_RECORD + self.facts.records.len();
         let facts = record.iter().filter(|fact| !fact.value.is_empty());
         let facts = facts.map(|fact| said(fact, self.section, (list, fact.line), self.has_text));
@@ -274,7 +277,9 @@ impl Reading {
             self.end_list();
         }
         let Some(callout) = Callout::parse(behind) else { return behind.strip_prefix(' ').unwrap_or(behind) };
-        let title = name(behind.get(callout.mark.end..).unwrap_or_default());
+        let title = behind.get(callout.mark.end..).unwrap_or_default();
+        self.is_box = !title.contains([':', '\u{ff1a}']) && !title.contains("[[") && !title.contains("](");
+        let title = name(title);
         self.has_text |= !title.is_empty();
         // The title of a quote says who spoke, and not what that is about.
         self.label = Some(title).filter(|title| !callout.is_quote() && is_short_name(title));
@@ -329,6 +334,15 @@ impl Reading {
         line <= self.below
     }
 
+    /// Opens the section below the label above, where there is one.
+    fn open_label(&mut self) {
+        let Some(label) = self.label.take() else { return };
+        if self.is_box {
+            self.facts.boxes.push(self.facts.sections.len());
+        }
+        self.open(label);
+    }
+
     /// Opens the section below a heading or a label; that of the note itself where that is empty.
     fn open(&mut self, title: String) {
         self.section = if title.is_empty() { OWN } else { self.facts.sections.len() };
@@ -351,16 +365,14 @@ impl Reading {
             self.item += 1;
             return;
         }
-        self.label = label(text);
+        (self.label, self.is_box) = (label(text), false);
         self.has_text = true;
         self.list += 1;
         self.item = 0;
     }
 
     fn add_below_label(&mut self, fact: &Fact) {
-        if let Some(label) = self.label.take() {
-            self.open(label);
-        }
+        self.open_label();
         self.add(fact, self.section, self.list);
     }
 

@@ -28,7 +28,7 @@ mod tidy;
 mod usage;
 mod value;
 
-pub use edit::{with_value, without_fact};
+pub use edit::{OtherLine, fact_on, with_value, without_fact};
 pub use tidy::{TidyStep, tidy};
 
 /// What kind of thing is wrong.

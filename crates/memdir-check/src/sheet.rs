@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::Look;
-use super::fact::Said;
+use super::fact::{Said, ValueForm};
 use super::subject::Subjects;
 use super::usage::{Keys, Use};
 use super::value::is_same;
@@ -18,6 +18,8 @@ pub(super) struct Sheet<'n> {
     pub(super) about: Vec<Vec<usize>>,
     /// The sections whose title is a name of the note itself.
     own: BTreeSet<usize>,
+    /// The callouts of which nothing but their place says what they are about, as one with the title `At a glance`.
+    boxes: BTreeSet<usize>,
 }
 
 impl<'n> Sheet<'n> {
@@ -26,7 +28,7 @@ impl<'n> Sheet<'n> {
         for fact in &look.facts.all {
             keys.entry(fact.name()).or_default().push(fact);
         }
-        Self { path, look, keys, about: Vec::new(), own: BTreeSet::new() }
+        Self { path, look, keys, about: Vec::new(), own: BTreeSet::new(), boxes: BTreeSet::new() }
     }
 
     /// All notes, in order, with what their sections are about.
@@ -39,7 +41,31 @@ impl<'n> Sheet<'n> {
             sheet.own = titles.enumerate().filter(|(_, title)| subjects.is_name(title, at)).map(|(at, _)| at).collect();
             sheet.add_named();
         }
+        if sheets.iter().any(|sheet| !sheet.look.facts.boxes.is_empty()) {
+            let facts = || sheets.iter().flat_map(|sheet| &sheet.look.facts.all);
+            let values = facts().filter(|fact| fact.form != ValueForm::Words).map(|fact| fact.value.as_str());
+            let known: HashSet<&str> = values.chain(facts().map(Said::name)).collect();
+            for (at, sheet) in sheets.iter_mut().enumerate() {
+                sheet.add_boxes(|title| known.contains(title) || subjects.is_in(title, at));
+            }
+        }
         (sheets, subjects)
+    }
+
+    /// Keeps which callouts are likely about the note, where `is_named` tells of a title that it names something: a note, or what
+    /// some fact is called or says. Those that have keys in common are about several things.
+    fn add_boxes(&mut self, is_named: impl Fn(&str) -> bool) {
+        let sections = &self.look.facts.sections;
+        let boxes = self.look.facts.boxes.iter().copied();
+        let boxes: BTreeSet<usize> =
+            boxes.filter(|at| sections.get(*at).is_some_and(|title| !is_named(title))).collect();
+        let is_shared = |facts: &Vec<&Said>| {
+            let mut of = facts.iter().map(|fact| fact.section).filter(|section| boxes.contains(section));
+            of.next().is_some_and(|first| of.any(|other| other != first))
+        };
+        if !self.keys.values().any(is_shared) {
+            self.boxes = boxes;
+        }
     }
 
     /// Adds what is said of something that is named, where that is a note: what else its line states is no fact.
@@ -79,6 +105,11 @@ impl<'n> Sheet<'n> {
     /// Whether a section is about the note itself by its title.
     pub(super) fn is_own(&self, section: usize) -> bool {
         self.own.contains(&section)
+    }
+
+    /// Whether a section is a callout whose title names nothing: most likely it is about the note.
+    pub(super) fn is_box(&self, section: usize) -> bool {
+        self.boxes.contains(&section)
     }
 
     fn is_about_note(&self, section: usize) -> bool {

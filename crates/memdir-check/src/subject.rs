@@ -67,6 +67,11 @@ impl Subjects {
         self.named.get(name).is_some_and(|notes| notes.iter().any(|(note, _)| *note == of))
     }
 
+    /// Whether a title is the name of a note, or has that of another one than `own` at its start or end.
+    pub(super) fn is_in(&self, title: &str, own: usize) -> bool {
+        self.named.contains_key(title) || !self.in_key(title, own).is_empty()
+    }
+
     /// The notes that a key names at its start or end, and what it says beside the name; none where `own` is one of them.
     pub(super) fn in_key<'k>(&self, key: &'k str, own: usize) -> Vec<(usize, Rest<'k>)> {
         let cuts = key.match_indices(' ').filter_map(|(at, _)| key.split_at_checked(at));

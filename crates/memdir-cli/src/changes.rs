@@ -19,7 +19,7 @@ pub(super) fn headline(entry: &LogEntry, width: usize) -> String {
     let moment = ago::Moment::of(&entry.time);
     let time = moment.as_ref().map_or_else(|| entry.time.clone(), ago::Moment::clock);
     let recent = moment.and_then(|moment| moment.recent()).map_or_else(String::new, |ago| format!(" ({ago})"));
-    let who = who::changed(&entry.door, entry.client.as_deref());
+    let who = who::made(entry);
     let undoes = entry.undoes.map_or_else(String::new, |batch| format!(", undid {batch}"));
     let undone = entry.undone_by.map_or_else(String::new, |batch| format!(", undone by {batch}"));
     let number = entry.batch.map_or_else(String::new, |batch| batch.to_string());

@@ -98,7 +98,7 @@ fn made(engine: &Engine, batch: u64) -> Result<String, Failure> {
     let page = LogQuery { limit: 1, before: batch.checked_add(1), ..LogQuery::default() };
     let entry = engine.log(&page, false)?.entries.pop().filter(|entry| entry.batch == Some(batch));
     Ok(entry.map_or_else(String::new, |entry| {
-        let who = who::changed(&entry.door, entry.client.as_deref());
+        let who = who::made(&entry);
         format!(" by {who}, {}", ago::short(&entry.time))
     }))
 }

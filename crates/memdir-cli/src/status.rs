@@ -112,7 +112,7 @@ fn show(status: &Status, output: &mut impl Write) -> Result<(), Stop> {
         writeln!(output, "waiting:  {}", count(*waiting, "proposal"))?;
     }
     if let Some(last) = last {
-        let by = who::changed(&last.door, last.client.as_deref());
+        let by = who::made(last);
         let changed: Vec<&str> = last.changed.iter().take(3).map(MemoryPath::as_str).collect();
         let when = ago::words(&last.time, memdir_host::now());
         output.line(format!("changed:  {when} by {by}: {}", changed.join(", ")))?;

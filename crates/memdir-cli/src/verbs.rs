@@ -106,6 +106,9 @@ pub(super) fn rename(global: &Global, options: &Move) -> Result<u8, Stop> {
             if path.is_note() { note_to_be(&target)? } else { look::path(&target)? }
         }
     };
+    if new_path == path && path.parent().is_some() && !is_folder && !target.contains('/') {
+        say(format!("note: a name alone renames in place; `./{target}` moves the note to the root of the memory"))?;
+    }
     run(global, &opened, Action::RenameFile(RenameFile { path, new_path }))
 }
 

@@ -84,10 +84,10 @@ impl Engine {
     ) -> Result<Vec<Action>, Failure> {
         let mut actions = Vec::new();
         let (mut text, mut number) = (self.text_of(kept.path).unwrap_or_default(), kept.number);
-        let other = goes.map(|goes| (self.text_of(goes.path).unwrap_or_default(), goes.number));
-        let other = other.as_ref().map(|(whole, number)| (whole.as_str(), *number));
-        if let Some((goes, (whole, _))) = goes.zip(other) {
-            let removal = check::without_fact(goes.path, whole, goes.number, (&text, number), value);
+        let whole = goes.map(|goes| self.text_of(goes.path).unwrap_or_default()).unwrap_or_default();
+        let other = goes.map(|goes| (goes.path, whole.as_str(), goes.number));
+        if let Some((goes, (_, whole, _))) = goes.zip(other) {
+            let removal = check::without_fact(goes.path, whole, goes.number, (kept.path, &text, number), value);
             let removal = removal.ok_or_else(|| stuck(goes, "cannot be taken out without other lines"))?;
             if let Action::UpdateFile(UpdateFile { old_content, new_content, .. }) = &removal
                 && goes.path == kept.path

@@ -107,7 +107,7 @@ impl Engine {
         {
             let text = |side: &Side| known.get(&side.path).map(|(text, _)| text.as_str()).unwrap_or_default();
             let without = |side: &Side, kept: &Side| {
-                check::without_fact(&side.path, text(side), side.line, (text(kept), kept.line), None)
+                check::without_fact(&side.path, text(side), side.line, (&kept.path, text(kept), kept.line), None)
             };
             match one.cmp(&other) {
                 _ if one.needs_confirmation() && other.needs_confirmation() => finding.action = None,

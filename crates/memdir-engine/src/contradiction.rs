@@ -79,7 +79,7 @@ impl Engine {
             let text = |path| written.notes.get(path).map(|(text, _)| text.clone()).or_else(|| self.text_of(path));
             let action = match goes.zip(finding.sides.iter().find(|side| Some(*side) != goes)) {
                 Some((goes, stays)) => text(&goes.path).zip(text(&stays.path)).and_then(|(whole, other)| {
-                    check::without_fact(&goes.path, &whole, goes.line, (&other, stays.line), None)
+                    check::without_fact(&goes.path, &whole, goes.line, (&stays.path, &other, stays.line), None)
                 }),
                 // Both are new.
                 None => finding.action.clone().filter(|_| is_sure),

@@ -94,16 +94,8 @@ impl Engine {
         let [told, other] = <[Side; 2]>::try_from(finding.sides.clone()).ok()?;
         let text = self.text_of(&told.path)?;
         let note = Note::parse(&text);
-        // What a line says of something that it names is no fact of the note.
-        let stated = note.facts().into_iter().chain(note.named().map(|named| named.fact));
-        let mut stated =
-            stated.filter(|fact| fact.line == told.line && finding.target.as_deref() == Some(fact.key.as_str()));
-        let said = stated.next()?;
-        // A row can say it of several: which of them is meant, the line alone does not tell.
-        if stated.any(|other| other.span != said.span) {
-            return None;
-        }
         let beside = self.text_of(&other.path).unwrap_or_default();
+        let said = check::fact_on(&text, told.line, finding.target.as_deref()?, (&other.path, &beside))?;
         let (one, two) = (shown(&note, &told), shown(&Note::parse(&beside), &other));
         Some(Question {
             kind: QuestionKind::Disputed,

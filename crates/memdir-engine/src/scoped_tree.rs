@@ -243,7 +243,8 @@ impl<T: Tree> Tree for ScopedTree<'_, T> {
 
 /// A batch as far as the grant shows it. Numbers would tell how many others there are.
 fn visible_batch(grant: &Grant, entry: LogEntry) -> Option<LogEntry> {
-    let mut entry = LogEntry { batch: None, session: None, undoes: None, undone_by: None, diff: None, ..entry };
+    let mut entry =
+        LogEntry { batch: None, tool: None, session: None, undoes: None, undone_by: None, diff: None, ..entry };
     entry.changed.retain(|path| grant.shows(path));
     let shows = |path: &String| MemoryPath::parse(path).is_ok_and(|path| grant.shows(&path));
     entry.actions.retain(|action| action.path.as_ref().is_some_and(shows));

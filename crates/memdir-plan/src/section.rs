@@ -146,6 +146,16 @@ pub(super) fn not_set(call: &Call, path: &MemoryPath, key: &str, unset: Unset) -
             );
             Failure::new(Code::InvalidAction, message).with_hint("use `update_file` to change it")
         }
+        Unset::Unread(lines) => {
+            let (line, has) = if lines.len() == 1 { ("line", "has") } else { ("lines", "have") };
+            let message = format!(
+                "{line} {} of `{}` {has} `{key}` in a form that cannot be set",
+                words::listed(&lines),
+                words::shown(path)
+            );
+            words::several_lines(Code::AmbiguousMatch, message, lines)
+                .with_hint("use `update_file` to change what stands there, or `insert_text` to add a line of its own")
+        }
         Unset::Value(line) => {
             let place = line.map_or_else(String::new, |line| format!(" on line {line}"));
             let message = format!("`{key}`{place} of `{}` would not read back as this value", words::shown(path));

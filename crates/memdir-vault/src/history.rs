@@ -464,6 +464,7 @@ fn entry(journal: &Journal, batch: u64) -> Result<LogEntry, VaultError> {
         time: Timestamp::from_micros(time).to_string(),
         door,
         client,
+        tool: tool(journal, batch)?,
         session,
         undoes,
         undone_by: undone_by(journal, batch)?,
@@ -471,6 +472,13 @@ fn entry(journal: &Journal, batch: u64) -> Result<LogEntry, VaultError> {
         actions: actions(journal, batch)?,
         diff: None,
     })
+}
+
+/// The tool on whose behalf a batch was made.
+fn tool(journal: &Journal, batch: u64) -> Result<Option<String>, VaultError> {
+    let sql = "SELECT origin FROM entry WHERE batch = ?1 AND code IS NULL ORDER BY seq LIMIT 1";
+    let origin = journal.db.prepare_cached(sql)?.query_row([batch], |row| row.get::<_, String>(0)).optional()?;
+    Ok(origin.as_deref().and_then(|origin| origin.strip_prefix("tool:")).map(str::to_owned))
 }
 
 fn actions(journal: &Journal, batch: u64) -> Result<Vec<LogAction>, VaultError> {

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 use memdir_core::digest::Digest;
+use memdir_core::report::LogEntry;
 use memdir_words::ago;
 use memdir_words::who::changed;
 
@@ -13,6 +14,12 @@ const COLOURS: u8 = 8;
 /// Who did something: its name, and a colour beside it that is the same on every page and day.
 pub(crate) fn who(door: &str, client: Option<&str>) -> Markup {
     html! { span class={ "who " (colour(door, client)) } { (seen(&changed(door, client))) } }
+}
+
+/// Who made a change, with the tool whose words it stored.
+pub(crate) fn made(entry: &LogEntry) -> Markup {
+    let class = format!("who {}", colour(&entry.door, entry.client.as_deref()));
+    html! { span class=(class) { (seen(&memdir_words::who::made(entry))) } }
 }
 
 /// The class of the colour of a program: by its name, else by its door. The person has one that nobody else has.

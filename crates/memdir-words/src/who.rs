@@ -1,6 +1,6 @@
 //! Who did something.
 
-use memdir_core::report::{Writing, WrittenBy};
+use memdir_core::report::{LogEntry, Writing, WrittenBy};
 
 /// Who made a change: `you` for what was typed or done on the page, else the program by its name and its door, so that none
 /// passes for the person.
@@ -14,11 +14,25 @@ pub fn changed(door: &str, client: Option<&str>) -> String {
     }
 }
 
+/// Who made a change, and on behalf of which tool: `you`, `shelf`, `tool web (shelf, mcp)`.
+#[must_use]
+pub fn made(entry: &LogEntry) -> String {
+    match &entry.tool {
+        Some(tool) => format!("tool {tool}{}", way(entry.client.as_deref(), Some(&entry.door))),
+        None => changed(&entry.door, entry.client.as_deref()),
+    }
+}
+
+/// By which program and door, in brackets.
+fn way(client: Option<&str>, door: Option<&str>) -> String {
+    let way: Vec<&str> = [client, door].into_iter().flatten().collect();
+    if way.is_empty() { String::new() } else { format!(" ({})", way.join(", ")) }
+}
+
 /// Who wrote a line: `you`, `a model (shelf, mcp)`, `tool web (mcp), approved by you`.
 #[must_use]
 pub fn wrote(writing: &Writing) -> String {
-    let way: Vec<&str> = [writing.client.as_deref(), writing.door.as_deref()].into_iter().flatten().collect();
-    let way = if way.is_empty() { String::new() } else { format!(" ({})", way.join(", ")) };
+    let way = way(writing.client.as_deref(), writing.door.as_deref());
     match (writing.by, &writing.tool) {
         (WrittenBy::You, _) => "you".to_owned(),
         (WrittenBy::Outside, _) => source(WrittenBy::Outside).to_owned(),

@@ -382,6 +382,26 @@ fn two_notes_about_one_thing_contradict_each_other() {
     assert_eq!(told("# Anna Borg\n- city: Bern\n- born: 1980\n", alias), []);
 }
 
+/// Each note of a series is about its own week, though all have one title or alias.
+#[test]
+fn notes_of_a_series_are_not_about_one_thing() {
+    let told = |one: &str, other: &str| {
+        let note = |path: &str, mood: &str| {
+            (path.to_owned(), format!("---\naliases: [this week]\n---\n# Review\n- mood: {mood}\n- sleep: 7\n"))
+        };
+        let mut notes = people(8, "# Ada\n- city: Rome\n");
+        notes.extend([note(one, "good"), note(other, "bad")]);
+        let notes: Vec<_> = notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        found(&notes, Kind::ConflictingFact).len()
+    };
+    for (one, other) in [("Week 12.md", "Week 13.md"), ("a/W9.md", "a/W10.md"), ("y1/Week 3.md", "y2/Week 3.md")] {
+        assert_eq!(told(one, other), 0, "{one} {other}");
+    }
+    for (one, other) in [("Week 12.md", "Week.md"), ("Week 12.md", "Month 12.md"), ("a.md", "b/a2.md")] {
+        assert_eq!(told(one, other), 1, "{one} {other}");
+    }
+}
+
 /// A memory of people, changelogs and recipes in which a few notes contradict themselves: those are found, and no other.
 #[test]
 fn planted_contradictions_are_found_and_nothing_else() {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+mod callouts;
 mod contradictions;
 mod fact;
 mod tidy;

@@ -315,3 +315,16 @@ fn steps_that_a_rule_denies_keep_no_other_step_away_and_come_later() {
     let run = engine.tidy(false, &person, &|| ()).unwrap();
     assert_eq!((run.steps.len(), run.left), (5, 0));
 }
+
+#[test]
+fn the_history_names_the_tool_whose_words_it_stored() {
+    let folder = memory(&[("a.md", "# A\n")]);
+    let engine = timed(folder.path());
+    let batches = [("tool:web/fetch", Some("web/fetch")), ("model", None), ("person", None), ("import", None)];
+    for (origin, tool) in batches {
+        let batch = set(&engine, from(origin), "city", origin);
+        let page = memdir_vault::LogQuery { limit: 1, ..memdir_vault::LogQuery::default() };
+        let [entry] = <[_; 1]>::try_from(engine.log(&page, false).unwrap().entries).unwrap();
+        assert_eq!((entry.batch, entry.tool.as_deref()), (batch, tool), "{origin}");
+    }
+}

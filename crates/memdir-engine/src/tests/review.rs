@@ -232,6 +232,48 @@ fn a_value_is_written_where_the_fact_belongs() {
     }
 }
 
+/// A row that says something of several notes, or several things of its own, is asked about, and one cell of it changes.
+#[test]
+fn a_cell_of_a_table_is_asked_about_and_changes_alone() {
+    let team = |city: &str| format!("# Team\n\n| | [[p1]] | [[p2]] |\n|---|---|---|\n| city | Turin | {city} |\n");
+    let person = |line: &str| OTHERS[1].1.replace("- city: Genoa\n", line);
+    let row = |city: &str| format!("| city | birthday |\n|---|---|\n| {city} | 1990 |\n");
+    let below = |line: &str, city: &str| format!("# Me\n\n{line}- birthday: 1990\n\n{}", row(city));
+    let above = |city: &str, line: &str| format!("# Me\n\n{}\n{line}- birthday: 1990\n", row(city));
+    let check = |note: &str, text: &str, reply: Reply<'_>, expected: &[(&str, &str)]| {
+        let (folder, engine) = with_others(&[(note, text)]);
+        let asked = engine.review(engine.now(), 5).unwrap();
+        assert_eq!(asked.len(), 1, "{asked:?}");
+        engine.settle(&asked[0], reply, &Caller::person("cli")).unwrap().unwrap();
+        for (note, expected) in expected {
+            assert_eq!(read(&folder, note), *expected, "{reply:?}");
+        }
+        assert_eq!(disputes(&engine), [""; 0], "{reply:?}");
+    };
+    for (reply, cell, line) in [
+        (Reply::This, "Rome", ""),
+        (Reply::Other, "Genoa", "- city: Genoa\n"),
+        (Reply::Value("Nice"), "Nice", "- city: Nice\n"),
+    ] {
+        check("team.md", &team("Rome"), reply, &[("team.md", &team(cell)), ("p2.md", &person(line))]);
+    }
+    let line = "- city: Ghent\n";
+    for (reply, left) in [
+        (Reply::This, below("", "Rome")),
+        (Reply::Other, below(line, "Ghent")),
+        (Reply::Value("Nice"), below("", "Nice")),
+    ] {
+        check("me.md", &below(line, "Rome"), reply, &[("me.md", &left)]);
+    }
+    for (reply, left) in [
+        (Reply::This, above("Ghent", line)),
+        (Reply::Other, above("Rome", "")),
+        (Reply::Value("Nice"), above("Nice", "- city: Nice\n")),
+    ] {
+        check("me.md", &above("Rome", line), reply, &[("me.md", &left)]);
+    }
+}
+
 #[test]
 fn what_may_be_a_list_is_asked_where_different_changes_wrote_it() {
     let folder = memory(&[("user.md", "# Me\n\n- name: Jo\n- city: Antwerp\n")]);

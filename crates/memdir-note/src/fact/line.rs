@@ -149,6 +149,18 @@ pub(super) fn subject(text: &str) -> Option<(Range<usize>, usize)> {
     None
 }
 
+/// What stands before the first colon or sign of a text, whatever it is.
+pub(super) fn before_sign(text: &str) -> Option<&str> {
+    let signs = text.char_indices().filter(|(_, sign)| matches!(*sign, ':' | WIDE) || SIGNS.contains(sign));
+    let mut splits = signs.filter_map(|(at, sign)| Some((text.get(..at)?, sign, text.get(at + sign.len_utf8()..)?)));
+    let (before, ..) = splits.find(|(before, sign, after)| match *sign {
+        WIDE => true,
+        ':' => is_apart(after.strip_prefix(':').unwrap_or(after)),
+        _ => is_apart(after) && before.ends_with(char::is_whitespace),
+    })?;
+    Some(before)
+}
+
 /// Where the link ends that begins at a `[`.
 fn link_end(text: &str, at: usize) -> Option<usize> {
     let rest = text.get(at..)?;

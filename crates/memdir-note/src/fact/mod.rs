@@ -7,7 +7,7 @@
 //!   next one is its value. In a quote, and in a callout called `quote` or `cite`, the first key has to be bold; other
 //!   callouts, as `> [!info]`, are boxes for what the note says itself. The lines of a conversation are none, where three or more begin
 //!   with the same key;
-//! * a list of definitions: a line with a term and one below it with a colon, a blank and what it means;
+//! * a list of definitions: a line with a term and below it a colon, a blank and what it means, which may wrap;
 //! * a field of Dataview: a line `key:: value`, or `[key:: value]` and `(key:: value)` in a text;
 //! * a row of a table with two columns; its head only where it has no other rows;
 //! * a key of the front matter.
@@ -27,6 +27,7 @@ mod line;
 mod named;
 mod read;
 mod set;
+mod unread;
 
 pub use line::Callout;
 pub use named::Named;

@@ -168,26 +168,34 @@ impl Note<'_> {
         }
     }
 
-    /// The fact of a paragraph of two lines, a term and, behind a colon, what it means.
+    /// The fact of a paragraph that is a term and, behind a colon, what it means; a second definition makes it none.
     fn definition(&self, index: usize, run: &Run) -> Option<Stated> {
         let (is_quoted, top) = self.in_quote(run);
-        if is_quoted || matches!(run.kind, Kind::Item(_)) || self.markup.runs.count(run) != top + 2 {
+        if is_quoted || matches!(run.kind, Kind::Item(_)) {
             return None;
         }
-        let [term, below] = [top, top + 1].map(|at| self.markup.runs.line(run, at));
+        let runs = &self.markup.runs;
+        let mut lines = (top..runs.count(run)).map(|at| runs.line(run, at));
+        let (term, below) = (lines.next()?, lines.next()?);
         let text = self.slice(term.clone());
         let start = line::definition(self.slice(below.clone()))?;
         let key = line::cell(text).filter(|_| line::keyed(text).is_none())?;
         let key = term.start + key.start..term.start + key.end;
-        let value = below.start + start..below.end;
+        let value = below.start + start..run.span.end;
         // One that is a pair says it of the term.
-        let is_pair = line::keyed(self.slice(value.clone())).is_some();
-        (!is_pair && !self.is_opaque(key.start)).then_some(Stated {
+        let is_pair = line::keyed(self.slice(value.start..below.end)).is_some();
+        let is_one = lines.all(|line| line::definition(self.slice(line)).is_none());
+        (is_one && !is_pair && !self.is_opaque(key.start)).then_some(Stated {
             key,
             value,
             source: Source::Definition(index),
             holds_others: false,
         })
+    }
+
+    /// Whether a run stands in a quote that is no callout.
+    pub(super) fn is_quoted(&self, run: &Run) -> bool {
+        self.in_quote(run).0
     }
 
     /// Whether a run says what somebody else said, and how many of its lines are the title of a callout.

@@ -32,6 +32,8 @@ pub enum Unset {
     Several(Vec<usize>),
     /// What stands on this line is a list, or holds other facts.
     NotOneValue(usize),
+    /// These lines say something of it in a form that is no fact, so that a line beside them would say it twice.
+    Unread(Vec<usize>),
     /// The value would not be read as the value of the key, or would change what else the note says; the line is where
     /// the fact stands already.
     Value(Option<usize>),
@@ -40,7 +42,7 @@ pub enum Unset {
 }
 
 /// The form in which the key of a call is compared with those that stand there: `e-mail` means `Email` too.
-fn bare_key(text: &str) -> String {
+pub(super) fn bare_key(text: &str) -> String {
     key(text).replace(' ', "")
 }
 
@@ -55,12 +57,13 @@ impl Note<'_> {
     /// * else in the front matter, if that has single values;
     /// * else in the list right below the title, which is made if it is missing.
     ///
-    /// What stands below another heading is about that and gets no new facts. The note that comes of the edit states the
+    /// What stands below another heading is about that and gets no new facts. Where lines say something of the key in a form that
+    /// is no fact, as prose that wraps does, none is added beside them. The note that comes of the edit states the
     /// fact once, and all others as before.
     ///
     /// # Errors
     ///
-    /// [`Unset`] where several facts, or none that is one value, have the key, or where key or value cannot be written.
+    /// [`Unset`] where several facts, one that is not one value, or lines that are no facts have the key, or where key or value cannot be written.
     pub fn set_fact(&self, wanted: &str, value: &str) -> Result<Edit, Unset> {
         let folded = bare_key(wanted);
         let is_other = |entry: &&Entry| matches!(entry.value, Value::Other) && bare_key(&entry.key) == folded;
@@ -79,6 +82,10 @@ impl Note<'_> {
                 let line = format!("{wanted}: x");
                 if line::keyed(&line).is_none_or(|keyed| keyed.key != (0..wanted.len())) {
                     return Err(Unset::Key);
+                }
+                let unread = self.unread(&folded);
+                if !unread.is_empty() {
+                    return Err(Unset::Unread(unread));
                 }
                 let mut places = self.places(&stated, wanted, value);
                 places.find_map(|edit| self.checked(edit, wanted, value)).ok_or(Unset::Value(None))

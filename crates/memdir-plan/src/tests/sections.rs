@@ -138,6 +138,21 @@ fn a_fact_is_set() {
         "`tags` on line 2 of `n.md` is a list, takes several lines or holds other facts",
         "use `update_file` to change it",
     );
+    let hint = "use `update_file` to change what stands there, or `insert_text` to add a line of its own";
+    check_failure(
+        "Age: 36, which\nis not old.\n",
+        set("age", "37"),
+        "ambiguous_match",
+        "line 1 of `n.md` has `age` in a form that cannot be set",
+        hint,
+    );
+    check_failure(
+        "- `age`: 36\n- `age`: 37\n",
+        set("age", "37"),
+        "ambiguous_match",
+        "lines 1, 2 of `n.md` have `age` in a form that cannot be set",
+        hint,
+    );
 }
 
 #[test]

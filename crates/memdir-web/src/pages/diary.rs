@@ -13,7 +13,7 @@ use crate::door::Visitor;
 use crate::href;
 use crate::layout;
 use crate::site::Site;
-use crate::who::who;
+use crate::who::made;
 
 /// So many changes are shown, of each so many notes, and of each note so many lines.
 const MOST: usize = 25;
@@ -84,7 +84,7 @@ fn change(visitor: &Visitor, entry: &LogEntry, written: &mut Written<'_>) -> Res
     Ok(html! {
         article .change {
             p .head {
-                span .quiet { (clock) } " " (who(&entry.door, entry.client.as_deref()))
+                span .quiet { (clock) } " " (made(entry))
                 @if entry.undone_by.is_some() { " " span .badge { "undone" } }
                 @if let Some(batch) = entry.undoes { " " span .badge { "undid change " (batch) } }
             }

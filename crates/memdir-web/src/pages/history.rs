@@ -17,7 +17,7 @@ use crate::door::Visitor;
 use crate::layout::{self, Page, Section};
 use crate::sent::{Path, Query};
 use crate::site::Site;
-use crate::who::who;
+use crate::who::made;
 use crate::{changes, href};
 
 /// So many changes are on one page, if they are not more bytes than this.
@@ -133,7 +133,7 @@ fn headline(entry: &LogEntry, batch: u64) -> Markup {
     let failed = entry.actions.iter().filter(|action| !action.ok).count();
     html! {
         p .headline {
-            (who(&entry.door, entry.client.as_deref()))
+            (made(entry))
             " " span .quiet {
                 time datetime=(entry.time) { (clock) }
                 @if let Some(recent) = moment.and_then(|moment| moment.recent()) { " (" (recent) ")" }

@@ -20,7 +20,7 @@ use crate::layout::{self, Page, Section};
 use crate::markdown::{self, Links};
 use crate::sent::Query;
 use crate::site::Site;
-use crate::who::{when, who};
+use crate::who::{made, when};
 use crate::{changes, href};
 
 /// So many notes are on one page, if they are not more bytes than this.
@@ -173,7 +173,7 @@ fn headline(then: &Then) -> Markup {
     html! {
         p #then aria-live="polite" {
             "After " a href={ "/history/" (then.batch) } { "change " (then.batch) } " of " (then.last) ", "
-            (when(&then.entry.time)) ", by " (who(&then.entry.door, then.entry.client.as_deref()))
+            (when(&then.entry.time)) ", by " (made(&then.entry))
         }
     }
 }

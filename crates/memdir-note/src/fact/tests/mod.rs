@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
+mod unread;
+
 use super::super::Note;
 use super::{Callout, Place, Unset, key};
 
@@ -72,8 +74,8 @@ fn lines_of_paragraphs_state_facts_where_they_are_no_prose() {
 fn a_term_with_one_definition_is_a_fact() {
     check("City\n: Oslo\n\n**Job**\n:   nurse ^id\n", &[("City", "Oslo", 1), ("Job", "nurse", 4)]);
     check("> [!info]\n> City\n> : Oslo\n", &[("City", "Oslo", 2)]);
-    for text in ["City\n\n: Oslo\n", "City\n:Oslo\n", ": Oslo\n", "City\n: Oslo\nin the north\n", "> City\n> : Oslo\n"]
-    {
+    check("City\n: Oslo\nin the north  \n  of it ^id\n", &[("City", "Oslo in the north of it", 1)]);
+    for text in ["City\n\n: Oslo\n", "City\n:Oslo\n", ": Oslo\n", "City\n: Oslo\n: Rome\n", "> City\n> : Oslo\n"] {
         check(text, &[]);
     }
     check("[[ana]]\n: Oslo\n", &[]);
@@ -104,6 +106,7 @@ fn definitions(text: &str) -> Vec<(String, Vec<String>)> {
                 Some((_, definitions)) => definitions.last_mut().unwrap().push_str(&piece),
                 None => {}
             },
+            Event::SoftBreak => found.last_mut().unwrap().1.last_mut().unwrap().push(' '),
             _ => {}
         }
     }
@@ -115,12 +118,13 @@ proptest! {
 
     #[test]
     fn lists_of_definitions_are_read_as_another_reader_reads_them(
-        counts in prop::collection::vec((1..4usize, any::<bool>()), 1..6), margin in prop::sample::select(&["", "  "][..]),
+        counts in prop::collection::vec((1..4usize, 0..3usize, any::<bool>()), 1..6), margin in prop::sample::select(&["", "  "][..]),
     ) {
         let mut text = String::new();
-        for (term, (count, is_apart)) in counts.iter().enumerate() {
+        for (term, (count, wraps, is_apart)) in counts.iter().enumerate() {
             text += &format!("term {term}\n");
             (0..*count).for_each(|at| text += &format!("{margin}: is {term} {at}\n"));
+            (0..*wraps).for_each(|at| text += &format!("{margin}and {at}\n"));
             text += if *is_apart { "\n" } else { "" };
         }
         let expected = definitions(&text).into_iter().filter_map(|(term, all)| {
@@ -587,6 +591,6 @@ fn a_placeholder_is_filled() {
     check("---\nname:\ncity:\n---\n# Me\n", "---\nname: Ada\ncity:\n---\n# Me\n");
     check("---\nname: \"\"\n---\n", "---\nname: \"Ada\"\n---\n");
     check("- [ ] name:\n", "- [ ] name: Ada\n");
-    let template = include_str!("../../../../memory_template/user.md");
+    let template = include_str!("../../../../../memory_template/user.md");
     check(template, &template.replacen("- name:", "- name: Ada", 1));
 }
