@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use super::stem::Languages;
-use super::{Note, Seen};
+use super::{Fact, Note, Seen};
 
 /// No more facts of one note are kept than this; each keeps so many bytes of its value.
 const MOST_FACTS: usize = 2_000;
@@ -58,14 +58,17 @@ impl Card {
         let seen = Seen::of_note(note);
         let context = |line: usize| short(note.slice(note.line(line)).trim(), CONTEXT_BYTES);
         let contexts = seen.links.iter().take(MOST_CONTEXTS).map(|link| context(link.line)).collect();
-        let facts = note.facts().into_iter().take(MOST_FACTS);
+        let facts = note.facts();
+        let aliases = note.aliases_among(if note.may_say_aliases() { &facts } else { &[] });
         let facts = facts
+            .into_iter()
+            .take(MOST_FACTS)
             .map(|fact| CardFact { line: fact.line, key: fact.key, value: short(&fact.value, VALUE_BYTES) })
             .collect();
         Self {
             languages: Languages::of(note.text),
             title: note.title(),
-            aliases: note.aliases(),
+            aliases,
             tags: note.tags().into_iter().take(MOST_TAGS).collect(),
             facts,
             contexts,
@@ -85,17 +88,24 @@ impl Note<'_> {
     /// `aliases` of the front matter, and what facts of the text such as `- also known as: X, Y` say; each once.
     #[must_use]
     pub fn aliases(&self) -> Vec<String> {
-        let mut aliases: Vec<String> = ["aliases", "alias"].iter().flat_map(|key| self.front_values(key)).collect();
-        // Most notes have no such fact; telling that is quicker than to read all facts.
+        if self.may_say_aliases() { self.aliases_among(&self.facts()) } else { self.aliases_among(&[]) }
+    }
+
+    /// Whether a fact of the text may say aliases. Most notes have none; telling that is quicker than to read all facts.
+    fn may_say_aliases(&self) -> bool {
         let text = self.slice(self.body()..self.text.len());
-        if ALIAS_SIGNS.iter().any(|sign| text.contains(sign)) {
-            let facts = self.facts().into_iter().filter(|fact| self.line(fact.line).start >= self.body());
-            let named = facts.filter(|fact| ALIAS_KEYS.contains(&super::words::called(&fact.key).as_str()));
-            for name in named.flat_map(|fact| fact.value.split([',', ';']).map(str::to_owned).collect::<Vec<_>>()) {
-                let name = name.trim().trim_matches(['"', '*', '_', '`']).to_owned();
-                if !name.is_empty() && !aliases.contains(&name) {
-                    aliases.push(name);
-                }
+        ALIAS_SIGNS.iter().any(|sign| text.contains(sign))
+    }
+
+    /// As [`Note::aliases`], where all facts that may say some have been read.
+    fn aliases_among(&self, facts: &[Fact]) -> Vec<String> {
+        let mut aliases: Vec<String> = ["aliases", "alias"].iter().flat_map(|key| self.front_values(key)).collect();
+        let facts = facts.iter().filter(|fact| self.line(fact.line).start >= self.body());
+        let named = facts.filter(|fact| ALIAS_KEYS.contains(&super::words::called(&fact.key).as_str()));
+        for name in named.flat_map(|fact| fact.value.split([',', ';'])) {
+            let name = name.trim().trim_matches(['"', '*', '_', '`']).to_owned();
+            if !name.is_empty() && !aliases.contains(&name) {
+                aliases.push(name);
             }
         }
         aliases

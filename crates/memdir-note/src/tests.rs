@@ -515,3 +515,9 @@ fn without_code_is_as_long_and_has_the_same_lines() {
         assert_eq!(shown.len(), text.len());
     }
 }
+
+#[test]
+fn a_card_has_the_aliases_of_the_facts() {
+    let text = "---\naliases: [One]\n---\n- also known as: Two, One\n- a k a: Three\n";
+    assert_eq!(crate::Card::of(&Note::parse(text)).aliases, ["One", "Two", "Three"]);
+}
