@@ -58,7 +58,8 @@ impl Note<'_> {
     /// * else in the list right below the title, which is made if it is missing.
     ///
     /// What stands below another heading is about that and gets no new facts. Where lines say something of the key in a form that
-    /// is no fact, as prose that wraps does, none is added beside them. The note that comes of the edit states the
+    /// is no fact, as prose that wraps does, none is added beside them. A value that holds another pair, as in
+    /// `- job: nurse, city: Oslo`, is not replaced, nor is what is said of something that the note names. The note that comes of the edit states the
     /// fact once, and all others as before.
     ///
     /// # Errors
@@ -75,6 +76,9 @@ impl Note<'_> {
         match same.as_slice() {
             [one] => {
                 let line = self.line_at(one.key.start);
+                if self.is_of_another(one) {
+                    return Err(Unset::Unread(vec![line]));
+                }
                 let edit = self.replace(one, value).ok_or(Unset::NotOneValue(line))?;
                 self.checked(edit, wanted, value).ok_or(Unset::Value(Some(line)))
             }
@@ -144,7 +148,8 @@ impl Note<'_> {
 
     /// The edit that replaces a value; `None` where what stands there is not one value.
     fn replace(&self, stated: &Stated, value: &str) -> Option<Edit> {
-        if stated.holds_others {
+        let is_text = !matches!(stated.source, Source::Front(_) | Source::Bracketed);
+        if stated.holds_others || (is_text && self.holds_pair(&stated.value)) {
             return None;
         }
         match stated.source {

@@ -3,12 +3,15 @@
 use std::ops::Range;
 
 use super::line;
+use super::read::{Source, Stated};
 use super::set::bare_key;
 use crate::Note;
 use crate::run::{Cells, Kind, Run};
 
 /// What several pairs in one line have between them.
 const BETWEEN: [char; 5] = [',', ';', '|', '·', '•'];
+/// What else may part them where they are in one value.
+const WITHIN: [char; 4] = ['(', '/', '.', '*'];
 /// What makes a key stand out, and no part of it.
 const MARKS: [char; 5] = ['*', '~', '`', '[', ']'];
 
@@ -25,6 +28,33 @@ impl Note<'_> {
         found.sort_unstable();
         found.dedup();
         found
+    }
+
+    /// Whether a value holds another pair: behind what parts the pairs of a line, in a line below, or as a field.
+    pub(super) fn holds_pair(&self, value: &Range<usize>) -> bool {
+        let whole = self.slice(value.clone());
+        let holds = |(at, text): (usize, &str)| {
+            let parts = text.split(|one| BETWEEN.contains(&one) || WITHIN.contains(&one)).skip(usize::from(at == 0));
+            parts.map(|part| part.trim_start_matches(['*', '_', '[', ' '])).any(|part| line::keyed(part).is_some())
+        };
+        // A tag such as `<br>` ends a line for who reads it.
+        let shown = whole.replace('<', "\n<").replace('>', ">\n");
+        whole.contains(":: ") || shown.lines().enumerate().any(holds)
+    }
+
+    /// Whether a fact stands where the note speaks of something that it names by a link: behind it, below it in a list, or
+    /// below a heading that is one.
+    pub(super) fn is_of_another(&self, stated: &Stated) -> bool {
+        let at = stated.key.start;
+        let is_link = |text: &str| text.starts_with("[[") && text.ends_with("]]") && text.matches("[[").count() == 1;
+        let heading = self.headings().iter().take_while(|heading| heading.span.start <= at).last();
+        let items = self.markup.runs.items.iter().filter(|item| item.span.contains(&at));
+        let mut firsts = items.map(|item| {
+            let first = self.slice(item.span.clone()).lines().next().unwrap_or_default();
+            first.trim_start_matches(|mark: char| mark.is_ascii_digit() || "-*+.)".contains(mark)).trim()
+        });
+        heading.is_some_and(|heading| is_link(heading.text.trim()))
+            || firsts.any(|first| is_link(first) || first.starts_with("[[") && stated.source == Source::Bracketed)
     }
 
     fn unread_in(&self, at: usize, run: &Run, wanted: &str) -> Vec<usize> {

@@ -29,6 +29,38 @@ fn what_is_no_fact_gets_no_second_line() {
 }
 
 #[test]
+fn what_stands_beside_a_value_is_not_taken_for_it() {
+    for text in [
+        "- home town: Oslo, job: nurse\n",
+        "- home town: Oslo; job: nurse\n",
+        "- home town: Oslo | job: nurse\n",
+        "- home town: Oslo / job: nurse\n",
+        "- home town: Oslo. Job: nurse\n",
+        "- home town: Oslo (job: nurse)\n",
+        "home town:: Oslo job:: nurse\n",
+        "**Home town:** Oslo **Job:** nurse\n",
+        "- home town: Oslo<br>job: nurse\n",
+        "- home town: Oslo\n  job: nurse\n",
+        "- home town: Oslo  \n  job: nurse\n",
+        "Home town\n: Oslo\n  job: nurse\n",
+        "| a | b |\n|-|-|\n| home town | Oslo<br>job: nurse |\n",
+    ] {
+        assert!(Note::parse(text).set_fact(KEY, "Bergen").is_err(), "{text}");
+    }
+    for value in ["Oslo, Norway", "Oslo (since 2019)", "Oslo. At 9:30, or 10:00", "https://a.b/c", "Oslo / Bergen"] {
+        let text = format!("- home town: {value}\n");
+        assert_eq!(Note::parse(&text).set_fact(KEY, "Rome").unwrap().apply(&text), "- home town: Rome\n");
+    }
+}
+
+#[test]
+fn what_is_said_of_something_that_is_named_is_not_replaced() {
+    check("# Me\n\n- [[Lotte]] [home town:: Oslo]\n", &[3]);
+    check("# Me\n\n- [[Lotte]]\n  - home town: Oslo\n", &[4]);
+    check("# Me\n\n## [[Bo]]\n\n- home town: Oslo\n", &[5]);
+}
+
+#[test]
 fn what_says_nothing_of_a_key_is_not_in_the_way() {
     for text in [
         "> home town: Oslo\n",
