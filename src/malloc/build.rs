@@ -1,8 +1,7 @@
 //! Links `limits.c` into the program where its C library is glibc; libraries and tests keep the limits that they have.
 
-#![expect(clippy::disallowed_methods, reason = "a build script reads and writes what Cargo tells it to")]
-
 #[cfg(feature = "cli")]
+#[expect(clippy::disallowed_methods, reason = "a build script reads and writes what Cargo tells it to")]
 fn main() -> Result<(), cc::Error> {
     println!("cargo::rerun-if-changed=src/malloc");
     let is = |key: &str, value: &str| std::env::var(key).is_ok_and(|found| found == value);
@@ -15,4 +14,6 @@ fn main() -> Result<(), cc::Error> {
 }
 
 #[cfg(not(feature = "cli"))]
-fn main() {}
+fn main() {
+    println!("cargo::rerun-if-changed=src/malloc");
+}

@@ -10,6 +10,7 @@ use memdir_core::report::{LinkEntry, LinkKind, LinkStatus};
 use memdir_note::heading::Found;
 use memdir_note::link::Style;
 use memdir_note::relink::Before;
+use memdir_note::target::joined_to;
 use memdir_note::{Link, Note, Syntax, folded};
 
 /// No more links of one note are mended at once; the rest is when these are.
@@ -53,7 +54,7 @@ pub(super) fn broken(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Optio
         let is_of = |entry: &LinkEntry, link: &Link| link.path == entry.target && link.subpath == entry.subpath;
         for entry in entries {
             let link = rest.find(|link| is_of(entry, link));
-            if !is_broken(entry.status) {
+            if !is_broken(entry.status) || names.is_folder(entry) {
                 continue;
             }
             let kind = if names.is_unwritten(entry, link) { Kind::Unwritten } else { Kind::BrokenLink };
@@ -85,12 +86,15 @@ pub(super) fn broken(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Optio
 struct Names<'s> {
     notes: HashMap<String, Vec<&'s MemoryPath>>,
     extensions: HashSet<&'s str>,
+    /// The folders that files are in.
+    folders: HashSet<&'s str>,
 }
 
 impl<'s> Names<'s> {
     fn of(seen: &Seen<'s>) -> Self {
-        let mut names = Self { notes: HashMap::new(), extensions: HashSet::new() };
+        let mut names = Self { notes: HashMap::new(), extensions: HashSet::new(), folders: HashSet::new() };
         for File { path, is_link, look } in seen.files {
+            names.folders.extend(path.as_str().match_indices('/').filter_map(|(at, _)| path.as_str().get(..at)));
             let Some(look) = look else {
                 names.extensions.extend(extension(path.name()));
                 continue;
@@ -116,6 +120,13 @@ impl<'s> Names<'s> {
             && is_wikilink
             && !entry.target.contains('/')
             && extension(entry.target.trim()).is_none_or(|extension| !self.is_file(extension))
+    }
+
+    /// Whether a link of Markdown leads to a folder by joining its path to that of its note.
+    fn is_folder(&self, entry: &LinkEntry) -> bool {
+        let place = joined_to(entry.source.parent().as_ref(), &entry.target);
+        let leads = place.is_some_and(|place| place.is_empty() || self.folders.contains(place.as_str()));
+        leads && matches!(entry.kind, LinkKind::Markdown)
     }
 
     /// Whether a name with this extension is that of a file, and not of a note with a dot in its name.
@@ -254,7 +265,7 @@ fn to_heading(text: &str, link: &Link, heading: &str) -> Option<(Range<usize>, S
         Style::Wiki | Style::Yaml(_) => rest.find(['|', ']']),
         Style::Encoded => rest.find([')', ' ', '\n']),
         Style::Angled => rest.find('>'),
-        Style::Strict => rest.find(['"', '\'', '>', ')', ' ', '\n']),
+        Style::Strict => None,
     }?;
     let written = rest.get(..end)?.trim_end_matches('\\').trim_end();
     // Readers leave these out where they compare headings.

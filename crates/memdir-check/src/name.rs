@@ -29,7 +29,7 @@ pub(super) fn is_day(stem: &str) -> bool {
     let Some((year, rest)) = rest.split_at_checked(2) else { return false };
     let rest =
         rest.strip_prefix(b"-").or_else(|| rest.strip_prefix(b".")).or_else(|| rest.strip_prefix(b"_")).unwrap_or(rest);
-    let rest = rest.strip_prefix(b"w").unwrap_or(rest);
+    let rest = rest.strip_prefix(b"w").or_else(|| rest.strip_prefix(b"W")).unwrap_or(rest);
     matches!(century, b"19" | b"20") && digits(year) && rest.get(..2).is_some_and(digits)
 }
 

@@ -13,7 +13,7 @@ const ADDRESSES: &[&[u8]] = &[b"href", b"poster", b"src"];
 /// The attribute with an address for each of several sizes of a picture.
 const SIZES: &[u8] = b"srcset";
 
-/// The addresses in the HTML of a range.
+/// The addresses in the HTML of a range. The span of each is the address alone.
 pub(super) fn addresses(text: &str, html: Range<usize>) -> Vec<Inline> {
     let mut found = Vec::new();
     let mut emitter = DefaultEmitter::<usize>::new_with_span();
@@ -22,7 +22,6 @@ pub(super) fn addresses(text: &str, html: Range<usize>) -> Vec<Inline> {
     let source = text.get(html.clone()).unwrap_or_default();
     for token in Tokenizer::new_with_emitter(source, emitter) {
         let Ok(Token::StartTag(tag)) = token else { continue };
-        let tag_span = html.start + tag.span.start..html.start + tag.span.end;
         for (name, value) in &tag.attributes {
             let is_set = name.as_slice() == SIZES;
             if !is_set && !ADDRESSES.contains(&name.as_slice()) {
@@ -31,21 +30,15 @@ pub(super) fn addresses(text: &str, html: Range<usize>) -> Vec<Inline> {
             let place = html.start + value.span.start..html.start + value.span.end;
             let Some((place, value)) = written(text, place).zip(std::str::from_utf8(value).ok()) else { continue };
             let places = if is_set { candidates(text, place) } else { vec![(place, value)] };
-            let (inner, end) = Some(tag_span.end)
-                .filter(|_| tag.name.as_slice() == b"a")
-                .and_then(|start| inside(text, start))
-                .unwrap_or((tag_span.end..tag_span.end, tag_span.end));
-            for (destination, url) in places {
-                found.push(Inline {
-                    span: tag_span.start..end,
-                    text: inner.clone(),
-                    destination,
-                    url: url.to_owned(),
-                    style: Style::Strict,
-                    is_image: name.as_slice() != b"href",
-                    is_sure: false,
-                });
-            }
+            found.extend(places.into_iter().map(|(destination, url)| Inline {
+                span: destination.clone(),
+                text: destination.end..destination.end,
+                destination,
+                url: url.to_owned(),
+                style: Style::Strict,
+                is_image: name.as_slice() != b"href",
+                is_sure: false,
+            }));
         }
     }
     found
@@ -80,20 +73,4 @@ fn candidates(text: &str, value: Range<usize>) -> Vec<(Range<usize>, &str)> {
         at = start + url.len() + described.find(',').unwrap_or(described.len());
     }
     found
-}
-
-/// What is shown of an `<a …>` that ends at `start`, and where its `</a>` ends; `None` where that is not in its paragraph.
-fn inside(text: &str, start: usize) -> Option<(Range<usize>, usize)> {
-    let rest = text.get(start..)?;
-    let is_tag = |at: usize, name: &str| {
-        let tag = rest.get(at..at + name.len()).is_some_and(|tag| tag.eq_ignore_ascii_case(name));
-        tag && !rest.get(at + name.len()..).is_some_and(|rest| rest.starts_with(|next: char| next.is_alphanumeric()))
-    };
-    // Links do not nest, so nothing is looked at for two of them.
-    let tags = memchr::memchr_iter(b'<', rest.as_bytes());
-    let end = tags.take_while(|at| !is_tag(*at, "<a")).find(|at| is_tag(*at, "</a"))?;
-    let closed = rest.get(end..)?.find('>')? + end + 1;
-    let has_blank_line =
-        ["\n\n", "\n\r\n"].iter().any(|blank| rest.get(..end).is_some_and(|inner| inner.contains(blank)));
-    (!has_blank_line).then_some((start..start + end, start + closed))
 }

@@ -185,7 +185,8 @@ impl Note<'_> {
         }
         let quote = usize::from(matches!(scalar.quote, Quote::Single | Quote::Double));
         let found = Markup::parse(self.slice(0..scalar.span.end - quote), scalar.span.start + quote);
-        let links = found.links.iter().filter_map(|link| self.inline(link, false));
+        let links = found.links.iter().filter(|link| link.style != Style::Strict);
+        let links = links.filter_map(|link| self.inline(link, false));
         links.map(|link| Link { kind: LinkKind::FrontMatter, style: Style::Strict, ..link }).collect()
     }
 
@@ -263,13 +264,14 @@ impl Note<'_> {
         }
         let written = self.slice(link.destination.clone());
         let (path, subpath) = link.url.split_at(link.url.find('#').unwrap_or(link.url.len()));
-        // The `#` of a character's number, as in `&#39;`, begins no heading.
-        let is_heading = |(at, _): &(usize, &str)| !written.get(..*at).is_some_and(|before| before.ends_with('&'));
-        let end = written.match_indices('#').find(is_heading).map_or(written.len(), |(at, _)| at);
         let (path, end) = match (without_query(path), written.find('?')) {
-            (Some(path), Some(query)) if query < end => (path, query),
-            _ => (path, end),
+            (Some(path), Some(query)) => (path, query),
+            _ => (path, heading(written).unwrap_or(written.len())),
         };
+        // A `#` or `?` may also be written by its name or number.
+        if written.get(..end).and_then(markup::meaning).as_deref() != Some(path) {
+            return None;
+        }
         let decode = |text: &str| percent_decode_str(text).decode_utf8().map(Cow::into_owned);
         let text = self.slice(link.text.clone());
         Some(Link {
@@ -310,10 +312,22 @@ fn inside(rest: &str) -> Option<usize> {
 /// The path before a question to a server, as in `ada.png?raw=true`; `None` where there is none, or the `?` is part of a
 /// name: nothing before it ends as a file does.
 fn without_query(path: &str) -> Option<&str> {
-    let (path, _) = path.split_once('?')?;
+    let (path, query) = path.split_once('?')?;
     let (_, extension) = path.rsplit_once('.')?;
     let is_extension = (1..=8).contains(&extension.len()) && extension.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    is_extension.then_some(path)
+    let is_name = query.is_empty() || query.ends_with(".md");
+    (is_extension && !is_name).then_some(path)
+}
+
+/// Where the heading begins in a destination as it is written: at the first `#` that is not in the number of a character.
+fn heading(written: &str) -> Option<usize> {
+    let is_number = |at: usize| {
+        let number = written
+            .get(at + 1..)
+            .is_some_and(|rest| rest.starts_with(|next: char| next.is_ascii_digit() || next == 'x' || next == 'X'));
+        number && written.get(..at).is_some_and(|before| before.ends_with('&'))
+    };
+    written.match_indices('#').map(|(at, _)| at).find(|at| !is_number(*at))
 }
 
 /// Whether an address leads out of the memory: it has a scheme, or names a host.

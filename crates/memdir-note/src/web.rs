@@ -1,11 +1,11 @@
 //! [`Web`]: all notes of a memory together, and what each link between them leads to.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
 use super::heading::Outline;
-use super::target::{joined_to, name_in};
+use super::target::name_in;
 use super::words::called;
 use super::{Link, Note, Syntax, Targets};
 use memdir_core::path::MemoryPath;
@@ -92,8 +92,6 @@ struct Looked<'w> {
     nearest: HashMap<&'w str, Option<&'w MemoryPath>>,
     /// The first note with each title or alias, once one was asked for.
     named: Option<HashMap<&'w str, &'w MemoryPath>>,
-    /// The folders that files are in, once one was asked for.
-    folders: Option<HashSet<&'w str>>,
     /// Where the links of one note lead.
     resolved: HashMap<(&'w str, Syntax), Option<&'w MemoryPath>>,
     source: Option<&'w MemoryPath>,
@@ -213,11 +211,13 @@ impl Web {
     /// What is told of a link; `None` where it turns out to be none.
     fn entry<'w>(&'w self, source: &'w MemoryPath, link: &'w SeenLink, looked: &mut Looked<'w>) -> Option<LinkEntry> {
         let resolved = self.resolved(source, link, looked);
-        if resolved.is_none() && (link.syntax == Syntax::Unsure || self.is_to_folder(source, link, looked)) {
+        if resolved.is_none() && link.syntax == Syntax::Unsure {
             return None;
         }
         let status = match resolved {
             None => LinkStatus::BrokenFile,
+            // What may be no link is never broken.
+            Some(_) if link.syntax == Syntax::Unsure => LinkStatus::Ok,
             Some(target) => self.status(target, &link.subpath, looked),
         };
         let nearest = match resolved {
@@ -243,19 +243,8 @@ impl Web {
             resolved: resolved.cloned(),
             status,
             nearest: nearest.cloned(),
+            is_sure: link.syntax != Syntax::Unsure,
         })
-    }
-
-    /// Whether a link of Markdown, which leads to no file, leads to a folder.
-    fn is_to_folder<'w>(&'w self, source: &MemoryPath, link: &SeenLink, looked: &mut Looked<'w>) -> bool {
-        let place = joined_to(source.parent().as_ref(), &link.path).filter(|_| link.syntax == Syntax::Markdown);
-        let Some(place) = place else { return false };
-        let folders = looked.folders.get_or_insert_with(|| {
-            let places =
-                |path: &'w MemoryPath| path.as_str().match_indices('/').filter_map(|(at, _)| path.as_str().get(..at));
-            self.files.keys().flat_map(places).collect()
-        });
-        place.is_empty() || folders.contains(place.as_str())
     }
 
     /// Whether a file has what a subpath names. What a file that is no note has is not known.

@@ -7,7 +7,7 @@ use crate::{Answer, Planner, words};
 use memdir_core::action::{Call, GoToLink, Meaning};
 use memdir_core::catalog::shorten;
 use memdir_core::path::MemoryPath;
-use memdir_core::report::{Code, Failure, Kind, LinkStatus, Links, Value};
+use memdir_core::report::{Code, Failure, Kind, LinkEntry, LinkStatus, Links, Value};
 use memdir_note::heading::Found;
 use memdir_note::link::{self, Named};
 use memdir_note::target::name_in;
@@ -172,7 +172,9 @@ impl<T: Tree> Planner<'_, T> {
     fn shown(&self, call: &Call, asked: &MemoryPath, path: &MemoryPath, links: Links) -> Links {
         let may = |other: &MemoryPath| other == path || (self.manner.may_show)(call, other);
         let Links { mut links, mut backlinks } = links;
-        links.retain(|link| may(&link.source));
+        // What is a link only where its file is there would tell that it is.
+        let may_lead = |link: &LinkEntry| link.is_sure || link.resolved.as_ref().is_none_or(may);
+        links.retain(|link| may(&link.source) && may_lead(link));
         for link in &mut links {
             if link.resolved.as_ref().is_some_and(|target| !may(target)) {
                 link.resolved = None;

@@ -267,7 +267,7 @@ impl<'a> Renamed<'a> {
     /// is out there is not looked at.
     fn out(&self, link: &str, syntax: Syntax, source: &MemoryPath) -> Option<String> {
         let (before, after) = (source.components().count(), self.called(source).components().count());
-        if before == after || !matches!(syntax, Syntax::Markdown | Syntax::Unsure) {
+        if before == after || syntax != Syntax::Markdown {
             return None;
         }
         Some("../".repeat(after - 1) + &outside(source.parent().as_ref(), link)?)
@@ -283,7 +283,9 @@ impl<'a> Renamed<'a> {
         // Where neither moves, nothing has to be known of it; nor where a note is meant.
         let moves = |path: &MemoryPath| path.is_within(self.from);
         let is_note = || self.before.best(link, syntax, Some(source)).is_some();
-        Some(place).filter(|place| (moves(source) || moves(place)) && !is_note() && (self.is_there)(place))
+        // A path with a slash at its end is that of a folder.
+        let place = Some(place).filter(|place| !link.ends_with('/') || !place.is_note());
+        place.filter(|place| (moves(source) || moves(place)) && !is_note() && (self.is_there)(place))
     }
 
     /// Writes the links of a note or a canvas anew, which is still called `path`.

@@ -36,6 +36,9 @@ pub struct LinkEntry {
     pub status: LinkStatus,
     /// For a link to no file, the file that is most like it.
     pub nearest: Option<MemoryPath>,
+    /// Whether it is a link whatever it leads to. One that is not has an entry only where its file is there.
+    #[serde(skip)]
+    pub is_sure: bool,
 }
 
 /// How a link is written.

@@ -160,6 +160,12 @@ impl Note<'_> {
                 // What stands below a key without a value is its value.
                 (!stated.value.is_empty() || !is_nested).then(|| self.replace_text(stated, value))
             }
+            // A line below it that is not indented is none of it for who writes so.
+            Source::Definition(_)
+                if self.slice(stated.value.clone()).lines().skip(1).any(|line| !line.starts_with([' ', '\t', '>'])) =>
+            {
+                None
+            }
             Source::Line { .. } | Source::Definition(_) | Source::Bracketed => Some(self.replace_text(stated, value)),
         }
     }

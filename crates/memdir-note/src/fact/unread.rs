@@ -102,8 +102,11 @@ impl Note<'_> {
 /// Whether a line without marks begins with a key, or has it behind another pair.
 fn has_pair(text: &str, wanted: &str) -> bool {
     let key = |text: &str| line::before_sign(text).map(|key| bare_key(bare(key)));
-    key(text)
-        .is_some_and(|first| first == wanted || text.split(BETWEEN).skip(1).filter_map(key).any(|key| key == wanted))
+    let mut pairs = text.split(BETWEEN).map(key);
+    let is_pair = pairs.next().is_some_and(|first| first.is_some());
+    key(text).is_some_and(|first| first == wanted)
+        || text.split('|').skip(1).filter_map(key).any(|key| key == wanted)
+        || (is_pair && pairs.flatten().any(|key| key == wanted))
 }
 
 /// A key without what stands around it, such as a colon, an emoji or a box.

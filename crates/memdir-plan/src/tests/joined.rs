@@ -254,9 +254,9 @@ fn what_one_reader_shows_and_another_does_not_is_followed() {
 #[test]
 fn a_link_out_of_the_memory_leads_there_from_the_new_place() {
     let text =
-        "[a](../x.md#part) ![b](<a/../../y z/>) <img srcset=\"../p.png 1x, a/../q,1.png 2x\"> [c](./q.md) [[../x]]\n";
+        "[a](../x.md#part) ![b](<a/../../y z/>) <img srcset=\"a/../p.png 1x, a/../q,1.png 2x\"> [c](./q.md) [[../x]]\n";
     let files = [("n.md", text), ("q,1.png", ""), ("p.png", "")];
-    let expected = "[a](../../../x.md#part) ![b](<../../../y z/>) <img srcset=\"../../../p.png 1x, ../../q,1.png 2x\"> [c](./q.md) [[../x]]\n";
+    let expected = "[a](../../../x.md#part) ![b](<../../../y z/>) <img srcset=\"../../p.png 1x, ../../q,1.png 2x\"> [c](./q.md) [[../x]]\n";
     check_rename(&files, "n.md", "a/b/n.md", "a/b/n.md", expected);
     check_rename(&files, "n.md", "m.md", "m.md", text);
 }
@@ -267,6 +267,15 @@ fn an_address_from_the_root_and_a_name_in_another_form_are_followed() {
     let files = [("n.md", text), ("p/x.md", ""), ("\u{f6}/y.md", "")];
     check_rename(&files, "p", "q", "n.md", &text.replace("/p/", "/q/"));
     check_rename(&files, "\u{f6}/y.md", "q/y.md", "n.md", "<a href='/p/x.md'>a</a> [b](q/y.md) [c](q/y.md)\n");
+}
+
+#[test]
+fn what_only_looks_like_a_question_or_a_number_stays_in_the_name() {
+    let text = "[a](Dr.Who?.md) [b](B&#h) [c](x.md&#35;h) <img src=x.md/>\n";
+    let files = [("n.md", text), ("Dr.Who?.md", ""), ("Dr.Who.md", ""), ("B&.md", ""), ("x.md", "")];
+    check_rename(&files, "Dr.Who.md", "moved.md", "n.md", text);
+    check_rename(&files, "B&.md", "C.md", "n.md", &text.replace("B&#h", "C#h"));
+    check_rename(&files, "x.md", "y.md", "n.md", text);
 }
 
 #[test]

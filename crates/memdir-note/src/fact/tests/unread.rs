@@ -43,6 +43,8 @@ fn what_stands_beside_a_value_is_not_taken_for_it() {
         "- home town: Oslo\n  job: nurse\n",
         "- home town: Oslo  \n  job: nurse\n",
         "Home town\n: Oslo\n  job: nurse\n",
+        "Home town\n: Oslo\nPhone: 123\n",
+        "Home town\n: Oslo\n[[bo]] is her brother\n",
         "| a | b |\n|-|-|\n| home town | Oslo<br>job: nurse |\n",
     ] {
         assert!(Note::parse(text).set_fact(KEY, "Bergen").is_err(), "{text}");
@@ -71,6 +73,7 @@ fn what_says_nothing_of_a_key_is_not_in_the_way() {
         "# Home town: Oslo\n",
         "My home town: Oslo\n",
         "She has a home town, and it is nice.\n",
+        "I wrote a long letter, and after that, home town: nothing.\n",
         "- [ ] visit home town\n",
         "| name | home town | job |\n|-|-|-|\n| Ada | Oslo | nurse |\n| Tom | Rome | cook |\n",
         "| job | home town |\n|-|-|\n| nurse | Oslo |\n",
