@@ -48,7 +48,7 @@ pub enum Style {
     Encoded,
     /// Between `<` and `>`.
     Angled,
-    /// In a tag of HTML, or in a link of Markdown in a scalar of YAML: with `%XX` for all that means something there.
+    /// In a tag of HTML, or in a link of Markdown in a scalar of YAML: with `%XX` for every character with a meaning there.
     Strict,
 }
 
@@ -139,7 +139,7 @@ fn split(inner: &str) -> Parts {
 impl Note<'_> {
     /// All links, in the order of their places. External addresses are none; nor is anything in code, nor a wikilink in
     /// mathematics, HTML or a comment. Links of Markdown in mathematics and in comments with `%%`, which not every reader
-    /// has, and the addresses in tags of HTML are links where they lead to a file. Code, mathematics and comments inside
+    /// has, and the addresses in tags of HTML are links if they lead to a file. Code, mathematics and comments inside
     /// the brackets of a wikilink are part of it.
     #[must_use]
     pub fn links(&self) -> Vec<Link> {

@@ -443,6 +443,13 @@ mod tests {
     }
 
     #[test]
+    fn of_html_only_the_address_is_cut_out() {
+        let sought = note(&["secret.md"]);
+        let text = "- see <a href=\"secret.md\">\n- my bank\n- other </a>\n<img srcset=\"secret.md 1x, keep.png 2x\">\n";
+        check(&sought, text, &text.replace("secret.md", ""), 2);
+    }
+
+    #[test]
     fn links_to_a_note_are_cut_out_whole() {
         let sought = note(&["entities/jane_doe.md", "people/jane.md"]);
         check(&sought, "met [[jane_doe]] and [[entities/Jane_Doe.md#Work|Jane]]\n", "met  and \n", 2);

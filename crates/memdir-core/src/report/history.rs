@@ -63,7 +63,7 @@ pub struct LogEntry {
     pub door: String,
     /// The program that asked for it.
     pub client: Option<String>,
-    /// The tool whose words it stored; told to who sees the whole memory.
+    /// The tool whose words it stored; shown only to those who see the whole memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// The conversation it was asked for in; told to the person alone.
