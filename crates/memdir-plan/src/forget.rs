@@ -445,7 +445,8 @@ mod tests {
     #[test]
     fn of_html_only_the_address_is_cut_out() {
         let sought = note(&["secret.md"]);
-        let text = "- see <a href=\"secret.md\">\n- my bank\n- other </a>\n<img srcset=\"secret.md 1x, keep.png 2x\">\n";
+        let text =
+            "- see <a href=\"secret.md\">\n- my bank\n- other </a>\n<img srcset=\"secret.md 1x, keep.png 2x\">\n";
         check(&sought, text, &text.replace("secret.md", ""), 2);
     }
 
