@@ -126,7 +126,7 @@ impl<'s> Names<'s> {
     fn is_folder(&self, entry: &LinkEntry) -> bool {
         let place = joined_to(entry.source.parent().as_ref(), &entry.target);
         let leads = place.is_some_and(|place| place.is_empty() || self.folders.contains(place.as_str()));
-        leads && matches!(entry.kind, LinkKind::Markdown)
+        leads && entry.kind == LinkKind::Markdown && entry.status == LinkStatus::BrokenFile
     }
 
     /// Whether a name with this extension is that of a file, and not of a note with a dot in its name.

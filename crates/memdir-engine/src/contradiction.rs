@@ -77,16 +77,13 @@ impl Engine {
             let old = finding.sides.iter().find(|side| !is_new(side));
             let goes = if is_sure { old } else { old.and(new) };
             let text = |path| written.notes.get(path).map(|(text, _)| text.clone()).or_else(|| self.text_of(path));
-            // Where nothing tells which line holds, there is no action.
-            let action = finding.action.as_ref().and_then(|ready| {
-                match goes.zip(finding.sides.iter().find(|side| Some(*side) != goes)) {
-                    Some((goes, stays)) => text(&goes.path).zip(text(&stays.path)).and_then(|(whole, other)| {
-                        check::without_fact(&goes.path, &whole, goes.line, (&stays.path, &other, stays.line), None)
-                    }),
-                    // Both are new.
-                    None => Some(ready.clone()).filter(|_| is_sure),
-                }
-            });
+            let action = match goes.zip(finding.sides.iter().find(|side| Some(*side) != goes)) {
+                Some((goes, stays)) => text(&goes.path).zip(text(&stays.path)).and_then(|(whole, other)| {
+                    check::without_fact(&goes.path, &whole, goes.line, (&stays.path, &other, stays.line), None)
+                }),
+                // Both are new.
+                None => finding.action.clone().filter(|_| is_sure),
+            };
             Issue {
                 code: CONTRADICTION,
                 index: new.and_then(|side| call_on(proposal, &side.path)),

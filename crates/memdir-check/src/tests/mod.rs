@@ -160,6 +160,9 @@ fn orphans_are_notes_without_any_link() {
     }
     let own = found(&[("a.md", "[[#H]] [[a]]\n# H\n"), ("b.md", "![[image.png]]"), ("image.png", "")], Kind::Orphan);
     assert_eq!(own.iter().map(|finding| finding.path.as_str()).collect::<Vec<_>>(), ["a.md"]);
+    // A link to a folder leads there, and to a heading of the same note does not.
+    let broken = found(&[("a/n.md", "[x](../a/) [y](#no) [z](./) [q](b)\n# H\n"), ("a/b/c.md", "")], Kind::BrokenLink);
+    assert_eq!(broken.iter().map(|finding| finding.target.as_deref().unwrap()).collect::<Vec<_>>(), ["#no"]);
     // A link that leads nowhere yet is one all the same.
     assert_eq!(found(&[("a.md", "[[later]]\n")], Kind::Orphan), []);
 }
