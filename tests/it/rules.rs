@@ -42,6 +42,23 @@ fn a_rule_that_is_added_holds_at_once_and_one_that_is_removed_no_longer() {
     env.say(&text, &[]).exits(0);
 }
 
+/// Whether a file that is denied is there is not told by how a link to it is listed.
+#[test]
+fn links_do_not_tell_whether_a_denied_file_is_there() {
+    let text = |name: &str| {
+        format!("[s](secret) <a href=\"secret/{name}.md\"> %% [c](secret/{name}.md) %% [m](secret/{name}.md)\n")
+    };
+    let links = |files: &[(&str, &str)]| {
+        let env = Env::with(files);
+        rules(&env, &["add", "deny", "--path", "secret/**"]);
+        rules(&env, &["add", "deny", "--path", "secret"]);
+        env.act(&json!({"action": "get_links", "path": "n.md"}))["value"].clone()
+    };
+    let there = links(&[("n.md", &text("x")), ("secret/x.md", "x\n")]);
+    assert_eq!(there, links(&[("n.md", &text("x"))]));
+    assert_eq!(there["links"].as_array().unwrap().len(), 2, "{there}");
+}
+
 #[test]
 fn a_server_that_runs_obeys_a_rule_at_once_until_it_is_taken_back() {
     let env = Env::ada();
