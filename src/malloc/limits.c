@@ -1,8 +1,8 @@
 /* What the program has freed goes back to the system.
  *
- * glibc raises these two limits by itself, to 32 and 64 MiB, once large blocks are freed; then each arena keeps that much. A
- * server that has built its index would hold it for days. Once they are set, they stay. It is C since Rust can only call
- * `mallopt` by `unsafe`, which this workspace forbids.
+ * glibc raises these two limits by itself, to as much as 32 and 64 MiB, once large blocks are freed; each arena may then keep
+ * that much. A server that has built its index would hold it for days. Limits that are set here stay as they are. This is C
+ * because calling `mallopt` from Rust takes `unsafe`, which this workspace forbids.
  */
 #include <malloc.h>
 

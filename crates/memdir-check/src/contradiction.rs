@@ -424,14 +424,9 @@ fn needed(one: &Said, other: &Said, is_listed: bool) -> Evidence {
 /// Whether two paths are the same but for their numbers, as `Week 12.md` and `Week 13.md` are: each note is about one of a series,
 /// also where they share a title.
 fn are_numbered(one: &str, other: &str) -> bool {
-    let without = |path: &str| {
-        path.split(|digit: char| digit.is_numeric())
-            .filter(|part| !part.is_empty())
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
-    };
-    let has_number = |path: &str| path.contains(char::is_numeric);
-    has_number(one) && has_number(other) && without(one) == without(other)
+    let parts = [one, other].map(|path| path.split(char::is_numeric).filter(|part| !part.is_empty()));
+    let [of_one, of_other] = parts;
+    [one, other].iter().all(|path| path.contains(char::is_numeric)) && of_one.eq(of_other)
 }
 
 /// Whether a key has a number in it, as the entries of a log and the versions of a program have.

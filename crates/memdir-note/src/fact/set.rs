@@ -57,14 +57,15 @@ impl Note<'_> {
     /// * else in the front matter, if that has single values;
     /// * else in the list right below the title, which is made if it is missing.
     ///
-    /// What stands below another heading is about that and gets no new facts. Where lines say something of the key in a form that
-    /// is no fact, as prose that wraps does, none is added beside them. A value that holds another pair, as in
-    /// `- job: nurse, city: Oslo`, is not replaced, nor is what is said of something that the note names. The note that comes of the edit states the
-    /// fact once, and all others as before.
+    /// What stands below another heading is about that and gets no new facts. Where lines say something of the key in a form
+    /// that is no fact, as prose that wraps does, none is added beside them. A value that holds another pair, as in
+    /// `- job: nurse, city: Oslo`, is not replaced, nor is what is said of something that the note names by a link. The note
+    /// that comes of the edit states the fact once, and all others as before.
     ///
     /// # Errors
     ///
-    /// [`Unset`] where several facts, one that is not one value, or lines that are no facts have the key, or where key or value cannot be written.
+    /// [`Unset`] where several facts, one that is not one value, or lines that are no facts have the key, or where key or
+    /// value cannot be written.
     pub fn set_fact(&self, wanted: &str, value: &str) -> Result<Edit, Unset> {
         let folded = bare_key(wanted);
         let is_other = |entry: &&Entry| matches!(entry.value, Value::Other) && bare_key(&entry.key) == folded;
