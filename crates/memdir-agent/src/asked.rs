@@ -7,12 +7,12 @@ use super::prompt::{self, Family};
 use super::run::{Manners, Run};
 use super::session::{Exchange, Session};
 use super::switches::Actions;
-use super::{Agent, AgentError, Spent, context, filter, small, tools};
+use super::{Agent, AgentError, Spent, context, filter, tools};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::Issue;
 use memdir_dialect::Dialect;
 use memdir_engine::Caller;
-use memdir_model::{Answer, Message, Place, Request, Role};
+use memdir_model::{Message, Place, Request, Role};
 use memdir_policy::{Filter, Mode};
 use tokio_util::sync::CancellationToken;
 
@@ -190,10 +190,6 @@ impl Agent<'_> {
     /// What the model is asked now.
     pub(super) fn request(&self, run: &Run, asked: &Asked) -> Request {
         let rest = wishes(&asked.filters);
-        if self.settings.family == Family::Small {
-            let request = small::request(&self.small_turn(asked, &rest, &tools::results(run)));
-            return Request { temperature: self.settings.temperature, ..request };
-        }
         let switches = &self.session.switches;
         let ask_first = asked.caller.mode == Mode::Flag;
         let system = match self.settings.family {
@@ -223,42 +219,6 @@ impl Agent<'_> {
         let is_tiny = self.model.card().million_parameters.is_some_and(|millions| millions < TINY);
         is_tiny || !asked.filters.is_empty()
     }
-
-    /// What a small model is asked about.
-    pub(super) fn small_turn<'a>(
-        &'a self,
-        asked: &'a Asked,
-        rest: &'a [String],
-        results: &'a [(String, String)],
-    ) -> small::Turn<'a> {
-        small::Turn {
-            prompt: self.prompts.text("small"),
-            notes: &asked.notes,
-            message: &asked.message,
-            session: &asked.before,
-            rest,
-            results,
-            writes: self.session.switches.actions == Actions::All,
-            quotes: self.quotes(asked),
-        }
-    }
-
-    /// What a small model wrote, in the native dialect. What is in it already, as in a session that is replayed, stays as it is.
-    pub(super) fn expand(&self, run: &Run, asked: &Asked, answer: &Answer) -> small::Expanded {
-        if self.settings.family != Family::Small || self.is_staged() || is_native(&answer.text) {
-            return small::Expanded { text: answer.text.clone(), ..small::Expanded::default() };
-        }
-        let rest = wishes(&asked.filters);
-        let may_know = |path: &MemoryPath| self.client.is_none() || self.engine.may_hear_of(&asked.caller, path);
-        let exists = |path: &MemoryPath| may_know(path) && self.engine.text_of(path).is_some();
-        let results = tools::results(run);
-        small::expand(&self.small_turn(asked, &rest, &results), answer, (self.settings.clock)(), &exists)
-    }
-}
-
-/// Whether a turn is in the native dialect.
-fn is_native(text: &str) -> bool {
-    ["<think>", "<actions>", "<reply>"].iter().any(|tag| text.trim_start().starts_with(tag))
 }
 
 /// What filters ask for that only the model can see to.

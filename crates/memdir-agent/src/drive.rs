@@ -9,7 +9,7 @@ use super::line::{Act, Line, Word};
 use super::run::{Decided, Finish, Run, Step};
 use super::staged::Stages;
 use super::stream::{self, Stream};
-use super::{Agent, AgentError, Decision, Edge, Event, Family, Said, Spent, filter, keep, origin, small};
+use super::{Agent, AgentError, Decision, Edge, Event, Said, Spent, filter, keep, origin, small};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::Variables;
 use memdir_dialect::Parsed;
@@ -77,22 +77,11 @@ impl Agent<'_> {
         mut stream: Option<&mut Stream<'_>>,
     ) -> Result<(Answer, u64), AgentError> {
         let is_open = asked.filters.is_empty() && stream.is_some();
-        let is_small = self.settings.family == Family::Small && !self.is_staged();
-        let mut pieces = small::Pieces::new(self.quotes(asked));
         let mut hear = |heard: Heard<'_>| {
             if is_open || matches!(heard, Heard::Reading { .. } | Heard::Again(_)) {
                 edge.hear(Event::Model(heard));
             }
             let Some(stream) = &mut stream else { return };
-            let native = match heard {
-                Heard::Text(piece) if is_small => Some(pieces.push(piece)),
-                Heard::Again(_) => {
-                    pieces.restart();
-                    None
-                }
-                Heard::Text(_) | Heard::Thought(_) | Heard::Reading { .. } => None,
-            };
-            let heard = native.as_deref().map_or(heard, Heard::Text);
             stream.hear(heard, &mut |written| edge.hear(Event::Written(written)));
         };
         let started = (self.settings.clock)();
@@ -142,15 +131,16 @@ impl Agent<'_> {
     fn own_turn(
         &mut self,
         run: &mut Run,
-        Answering { asked, edge, stop, said }: &mut Answering<'_>,
+        at: &mut Answering<'_>,
         stream: &mut Stream<'_>,
     ) -> Result<(Answer, u64), AgentError> {
-        let request = self.request(run, asked);
         stream.begin();
-        let (mut answer, ms) = self.ask_model(&request, asked, *edge, stop, &mut said.spent, Some(stream))?;
-        self.expanded = self.expand(run, asked, &answer);
-        answer.text = std::mem::take(&mut self.expanded.text);
-        said.grounds.append(&mut self.expanded.grounds);
+        let (mut answer, ms) = if self.is_sorted() {
+            self.small_turn(run, at, stream)?
+        } else {
+            let Answering { asked, edge, stop, said } = at;
+            self.ask_model(&self.request(run, asked), asked, *edge, stop, &mut said.spent, Some(stream))?
+        };
         stream::end_with_reply(&mut answer);
         if stream.has_spoken() {
             run.heard();

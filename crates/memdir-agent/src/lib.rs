@@ -178,7 +178,7 @@ pub struct Said {
     pub receipts: Vec<String>,
     /// The notes that the model was shown with the message.
     pub shown: Vec<MemoryPath>,
-    /// The lines that it said it answers from.
+    /// The lines that the answer of a small model tells of.
     pub grounds: Vec<String>,
     /// The stages, where the model works in such.
     pub stages: Vec<Staged>,
@@ -424,15 +424,15 @@ impl<'e> Agent<'e> {
     }
 }
 
-/// The notice of a run, with what is known of the last turn of a small model: the changes of which no call was made, or else the lines that
-/// it looked up in vain.
+/// The notice of a run, with what is known of the last turn of a small model: the changes of which no call was made, or else what
+/// was asked and no line answers.
 fn noticed(notice: Option<Notice>, expanded: small::Expanded) -> Option<Notice> {
     let unkept = expanded.unkept.iter().map(|change| format!("`{change}`"));
     match notice {
         Some(Notice::Missed(missed)) => Some(Notice::Missed(missed.into_iter().chain(unkept).collect())),
         Some(other) => Some(other),
         None if !expanded.unkept.is_empty() => Some(Notice::Missed(unkept.collect())),
-        None => Some(expanded.missing).filter(|missing| !missing.is_empty()).map(Notice::NotInNotes),
+        None => expanded.missing.map(|asked| Notice::NotInNotes(vec![asked])),
     }
 }
 

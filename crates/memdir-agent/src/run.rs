@@ -82,7 +82,7 @@ pub enum Notice {
     Tokens,
     /// Some of the changes that the model tried last were not made: why, call by call.
     Missed(Vec<String>),
-    /// The model looked these lines up, and the notes do not have them: what its reply says of them is its own.
+    /// This was asked, and no line that the model was shown has a word of its answer: what that says is its own.
     NotInNotes(Vec<String>),
     /// The model has done the same three times in a row, to no end.
     Stuck,

@@ -21,7 +21,7 @@ pub fn notice(notice: &Notice) -> String {
         Notice::Turns(turns) => format!("the model had no turn left after {turns}; what it did is done"),
         Notice::Tokens => "no tokens are left for today: see `tokens_a_day` in the settings".to_owned(),
         Notice::Missed(missed) => format!("not stored: {}", missed.join("; ")),
-        Notice::NotInNotes(lines) => format!("your notes do not have `{}`", lines.join("`, `")),
+        Notice::NotInNotes(lines) => format!("no line of your notes answers `{}`", lines.join("`, `")),
         Notice::Stuck => "the model tried the same thing three times, to no end; what it did before is done".to_owned(),
         Notice::Cut => "the model's turn was cut off, and not run".to_owned(),
         Notice::ReplyCut => "the reply was longer than a turn may be, and ends where it was cut off".to_owned(),

@@ -1,6 +1,6 @@
 //! Turns of small models: whatever follows the grammar means something, and only what the notes and the message have.
 
-use memdir_agent::small::{Turn, expand, request};
+use memdir_agent::small::{Kind, Sorted, Turn, Wrote, changes, expand};
 use memdir_agent::{Exchange, Prompts, Session};
 use memdir_core::path::MemoryPath;
 use memdir_core::time::Timestamp;
@@ -14,34 +14,27 @@ use crate::grammar::gbnf::{Dice, Gbnf};
 #[test]
 fn it_takes_what_was_offered_and_nothing_else() {
     let offer = Offer {
-        filled: vec![("user.city".to_owned(), "Porto \"x\"".to_owned()), ("Ana.Tea".to_owned(), "oolong".to_owned())],
+        drops: ["user.city", "Ana.Tea", "Ana"].map(str::to_owned).into(),
         lines: vec!["user.city".to_owned(), "user.name".to_owned(), "Ana.Tea".to_owned()],
         notes: vec!["user", "Ana"],
-        whole: vec!["Ana".to_owned()],
         words: "I moved to \"Faro\", in May.",
-        writes: true,
     };
     let grammar = Gbnf::read(&small(&offer).gbnf());
     for turn in [
         "say Hello!",
-        "chat\nsay Hello!",
         "ask\nsay Who?",
-        "get user.city: Porto \"x\"\nsay In Porto.",
-        "get Ana.Tea: oolong\nget Ana.tea: oolong\nget Ana.phone: (nothing)\nsay x",
         "set user.city = Faro\nsay Noted.",
         "set user.name = Faro\", in May\nsay Noted.",
         "set user.city = Faro\nset user.moved += in May\nsay Noted.",
         "set user.home = [[Faro]]\nset Faro.when = {next friday} in May\nsay Noted.",
         "set user.day = {in 3 days}\nset user.month = May {2 weeks ago}\nsay Noted.",
         "drop user.city\ndrop Ana\nset user.city = Faro\nsay Noted.",
-        "get user.city: Porto \"x\"\nset user.city = Faro\nsay From Porto.",
     ] {
         assert!(grammar.takes(turn), "{turn}");
     }
     for turn in [
         "say",
-        "get user.city: Faro\nsay x",
-        "get Rui.city: (nothing)\nsay x",
+        "get user.city: Porto\nsay x",
         "set user.city = Paris\nsay x",
         "set user.city = May\nset user.city = Faro\nsay x",
         "set user.city = Faro\nset user.town = Faro\nsay x",
@@ -54,8 +47,11 @@ fn it_takes_what_was_offered_and_nothing_else() {
     ] {
         assert!(!grammar.takes(turn), "{turn}");
     }
-    let reads = Gbnf::read(&small(&Offer { writes: false, ..offer }).gbnf());
-    assert!(reads.takes("get Ana.Tea: oolong\nsay x") && !reads.takes("set user.city = Faro\nsay x"));
+    let takes = |offer: &Offer<'_>, turn: &str| Gbnf::read(&small(offer).gbnf()).takes(turn);
+    let silent = Offer { words: "", ..offer.clone() };
+    assert!(takes(&silent, "drop user.city\nsay x") && !takes(&silent, "set user.city = Faro\nsay x"));
+    let keeps = Offer { drops: Vec::new(), ..offer };
+    assert!(takes(&keeps, "set user.city = Faro\nsay x") && !takes(&keeps, "drop user.city\nsay x"));
 }
 
 const PATHS: [&str; 4] = ["user.md", "people/rui_costa.md", "people/rui.md", "a \"b\".md"];
@@ -82,7 +78,7 @@ proptest! {
         texts in proptest::collection::vec(note(), 4),
         message in prop_oneof!["[A-Za-z0-9 ,.?\"'<>/éß北京住]{0,60}", "\\PC{0,30}"],
         before in proptest::option::of(("[a-z ]{0,12}", "[a-z ?]{0,12}")),
-        writes: bool,
+        kinds in proptest::collection::vec(prop_oneof![Just(Kind::Tell), Just(Kind::Forget)], 1..3),
         quotes: bool,
         seed: u64,
     ) {
@@ -92,22 +88,24 @@ proptest! {
         let exchange = |(message, reply)| Exchange { message, reply: Some(reply), ..Exchange::default() };
         session.exchanges = before.into_iter().map(exchange).collect();
         let prompts = Prompts::default();
-        let prompt = prompts.text("small");
-        let turn = Turn { prompt, notes: &notes, message: &message, session: &session, rest: &[], results: &[], writes, quotes };
-        let grammar = Gbnf::read(&request(&turn).shape.unwrap().grammar.gbnf());
+        let sorted = Sorted(kinds.into_iter().map(|kind| (message.clone(), kind)).collect());
+        let turn = Turn {
+            prompts: ["small", "small_answer"].map(|name| prompts.text(name)),
+            notes: &notes, message: &message, sorted: &sorted, session: &session, rest: &[], results: &[], quotes,
+        };
+        let grammar = Gbnf::read(&changes(&turn).shape.unwrap().grammar.gbnf());
         let text = grammar.make(&mut Dice(seed));
         prop_assert!(grammar.takes(&text), "{}", text);
         let answer = Answer {
             text: text.clone(), thought: None, line_chances: Vec::new(), end: End::Done, input_tokens: 0, output_tokens: 0, reused_tokens: 0,
         };
         let now = Timestamp::parse("2026-11-23T09:30:00Z").unwrap();
-        let expanded = expand(&turn, &answer, now, &|_| false).text;
+        let expanded = expand(&turn, Wrote { changes: Some(&answer), answer: None }, now, &|_| false).text;
         let parsed = parse(expanded.as_bytes());
         prop_assert!(parsed.issues.is_empty(), "{:?}\n{}", parsed.issues, expanded);
         prop_assert!(parsed.reply.is_some(), "{}\n{}", text, expanded);
         for entry in &parsed.entries {
             let Entry::Call(call) = entry else { panic!("{entry:?}\n{expanded}") };
-            prop_assert!(writes, "{}", expanded);
             prop_assert!(call.action.path().is_some(), "{}", expanded);
             prop_assert!(!(expanded.contains("delete_file") && expanded.contains("\"path\":\"user.md\",\"action\":\"delete_file\"")));
         }

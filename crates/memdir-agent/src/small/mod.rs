@@ -1,8 +1,8 @@
-//! Small models: one turn a message, on the notes that they are shown by name, under a grammar made of these and of the message.
+//! Small models: each sentence is sorted first; what is told becomes changes, under a grammar made of the notes and of its words, and what is asked is
+//! answered freely.
 //!
-//! Owns how such a model is asked, and what its turn means. It writes what it looks up and what it changes, a line each, then its
-//! reply. The program checks shape and origin: what is looked up stands there, and a new value is made of the person's words.
-//! No list of words reads a message.
+//! Owns how such a model is asked, and what its turn means. The program checks shape and origin: a line that changes stands there, and a new value
+//! is made of the person's words. No list of words reads a message.
 
 use std::collections::BTreeSet;
 
@@ -12,25 +12,27 @@ use super::prompt;
 use super::session::{Exchange, Session};
 use memdir_core::path::{MemoryPath, PERSON};
 use memdir_core::time::Timestamp;
-use memdir_model::grammar::{Offer, small};
+use memdir_model::grammar::{Grammar, Offer, small};
 use memdir_model::{Answer, Message, Request, Role, Shape};
 use memdir_note::stem::Stem;
 use memdir_note::words;
 
 mod date;
+mod drive;
 mod edit;
-mod stream;
+mod sort;
 mod turn;
 mod view;
 
 pub(super) use date::today;
-pub(super) use stream::Pieces;
+pub use sort::{Kind, Sorted};
 pub use turn::Expanded;
 use turn::Reply;
 use view::View;
 
-/// How many tokens a turn may have: more than people wait for.
+/// How many tokens the changes of a message may have, and an answer: more than people wait for.
 const MAX_TOKENS: u32 = 500;
+const MOST_ANSWERED: u32 = 300;
 /// How many exchanges are told again, and how many characters of each side.
 const MOST_EXCHANGES: usize = 3;
 const MOST_TOLD: usize = 300;
@@ -45,46 +47,74 @@ const MESSAGE: &str = "Message: ";
 /// What a small model is asked about.
 #[derive(Debug)]
 pub struct Turn<'a> {
-    /// The prompt with its examples.
-    pub prompt: &'a str,
+    /// The prompts, with their examples: for changes, and for answers.
+    pub prompts: [&'a str; 2],
     /// The notes that it sees.
     pub notes: &'a [(MemoryPath, String)],
     /// What the person says.
     pub message: &'a str,
+    /// What its sentences are.
+    pub sorted: &'a Sorted,
     /// What was said before.
     pub session: &'a Session,
     /// What filters ask for in words.
     pub rest: &'a [String],
     /// The calls of tools of other servers that were made for the message, each with what came of it.
     pub results: &'a [(String, String)],
-    /// Whether it may write.
-    pub writes: bool,
-    /// Whether its reply is what it looks up, and no words of its own: it is too small to be believed, or a filter is on, and what
+    /// Whether its reply is the lines that it tells of, and no words of its own: it is too small to be believed, or a filter is on, and what
     /// is hidden must not be guessed.
     pub quotes: bool,
 }
 
-/// What a small model is asked.
+/// What a small model has written for a message.
+#[derive(Clone, Copy, Debug)]
+pub struct Wrote<'a> {
+    /// What changes, where something may.
+    pub changes: Option<&'a Answer>,
+    /// What is answered, where something was asked or nothing was told.
+    pub answer: Option<&'a Answer>,
+}
+
+/// How a small model is asked what a message changes.
 #[must_use]
-pub fn request(turn: &Turn<'_>) -> Request {
-    let (system, mut messages) = examples(turn.prompt);
+pub fn changes(turn: &Turn<'_>) -> Request {
+    let [prompt, _] = turn.prompts;
+    let (view, words) = (View::of(turn.notes), turn.sorted.new());
+    let grammar = small(&offer(&view, &words, turn.sorted.forgets()));
+    let steps = json!({"steps": {"type": "array", "items": {"type": "string"}}, "reply": {"type": "string"}});
+    let told = told_of(turn, &turn.sorted.told());
+    request(examples(prompt), told, Some(shape(grammar, &steps)), MAX_TOKENS)
+}
+
+/// How a small model is asked for its answer.
+#[must_use]
+pub fn answer(turn: &Turn<'_>) -> Request {
+    let [_, prompt] = turn.prompts;
+    request(examples(prompt), told_of(turn, turn.message), None, MOST_ANSWERED)
+}
+
+/// A request that begins with what a prompt says and its examples.
+fn request(
+    (system, mut messages): (String, Vec<Message>),
+    told: String,
+    shape: Option<Shape>,
+    max_tokens: u32,
+) -> Request {
     let stable = messages.len();
-    let view = View::of(turn.notes);
-    let words = source(turn);
-    messages.push(said(Role::User, told_of(turn)));
-    Request {
-        system,
-        messages,
-        stable,
-        shape: Some(Shape { grammar: small(&offer(&view, &words, turn.writes)), schema: schema() }),
-        max_tokens: MAX_TOKENS,
-        temperature: 0.0,
-        stop: Vec::new(),
-    }
+    messages.push(said(Role::User, told));
+    Request { system, messages, stable, shape, max_tokens, temperature: 0.0, stop: Vec::new() }
+}
+
+/// A grammar, and an object with these properties for servers that take no grammar.
+fn shape(grammar: Grammar, properties: &serde_json::Value) -> Shape {
+    let names: Vec<&String> = properties.as_object().into_iter().flatten().map(|(name, _)| name).collect();
+    let schema =
+        json!({"type": "object", "properties": properties, "required": names, "additionalProperties": false});
+    Shape { grammar, schema }
 }
 
 /// The notes, what tools have said, what was said before, and the message.
-pub(super) fn told_of(turn: &Turn<'_>) -> String {
+pub(super) fn told_of(turn: &Turn<'_>, message: &str) -> String {
     let mut text = format!("{NOTES}{}", prompt::fenced(&View::of(turn.notes).shown()));
     for (call, said) in turn.results {
         // No line of a result looks like another part of this.
@@ -95,16 +125,16 @@ pub(super) fn told_of(turn: &Turn<'_>) -> String {
         let reply = exchange.reply.as_deref().unwrap_or_default();
         text.push_str(&format!("\n{BEFORE}{}\nYou: {}", told(&exchange.message), told(reply)));
     }
-    text.push_str(&format!("\n{MESSAGE}{}", prompt::fenced(turn.message)));
+    text.push_str(&format!("\n{MESSAGE}{}", prompt::fenced(message)));
     text.push_str(&prompt::wishes(turn.rest));
     text
 }
 
 /// Reads what the model wrote. `exists` says whether there is a note.
 #[must_use]
-pub fn expand(turn: &Turn<'_>, written: &Answer, now: Timestamp, exists: &dyn Fn(&MemoryPath) -> bool) -> Expanded {
+pub fn expand(turn: &Turn<'_>, wrote: Wrote<'_>, now: Timestamp, exists: &dyn Fn(&MemoryPath) -> bool) -> Expanded {
     let view = View::of(turn.notes);
-    let reading = |reply| turn::expand(&turn::Written { view: &view, turn, written, now, exists, reply });
+    let reading = |reply| turn::expand(&turn::Written { view: &view, turn, wrote, now, exists, reply });
     let expanded = reading(if turn.quotes { Reply::Quoted } else { Reply::Own });
     match leaked(turn, &expanded.text) {
         Some(word) => {
@@ -115,23 +145,22 @@ pub fn expand(turn: &Turn<'_>, written: &Answer, now: Timestamp, exists: &dyn Fn
     }
 }
 
-/// What a turn may be made of.
-fn offer<'o>(view: &'o View<'_>, words: &'o str, writes: bool) -> Offer<'o> {
+/// What the changes of a message may be made of.
+fn offer<'o>(view: &'o View<'_>, words: &'o str, forgets: bool) -> Offer<'o> {
     let entries = || view.notes.iter().flat_map(|note| note.entries.iter().map(move |entry| (note, entry)));
     let address = |(note, entry): (&view::Shown<'_>, &view::Entry)| format!("{}.{}", note.name, entry.key);
-    let filled = entries().filter(|(_, entry)| !entry.value.is_empty());
+    let filled = entries().filter(|(_, entry)| !entry.value.is_empty()).map(address);
     let mut notes: Vec<&str> = view.notes.iter().map(|note| note.name.as_str()).collect();
     // What is told of the person has its place also where their note is not shown.
     if !notes.contains(&PERSON) {
         notes.push(PERSON);
     }
+    let whole = notes.iter().filter(|name| **name != PERSON).map(|name| (*name).to_owned()).chain(view.rows());
     Offer {
-        filled: filled.map(|both| (address(both), view.quoted(&both.1.value))).collect(),
+        drops: if forgets { filled.chain(whole).collect() } else { Vec::new() },
         lines: entries().filter(|(_, entry)| !entry.is_prose).map(address).collect(),
-        whole: notes.iter().filter(|name| **name != PERSON).map(|name| (*name).to_owned()).chain(view.rows()).collect(),
         notes,
         words,
-        writes,
     }
 }
 
@@ -140,11 +169,6 @@ fn offer<'o>(view: &'o View<'_>, words: &'o str, writes: bool) -> Offer<'o> {
 fn before<'a>(turn: &Turn<'a>) -> Vec<&'a Exchange> {
     let exchanges = &turn.session.exchanges;
     let (older, last) = exchanges.split_at(exchanges.len().saturating_sub(MOST_EXCHANGES));
-    let stems = |text: &str| {
-        let mut stems = BTreeSet::new();
-        words::each(text, &mut |word, _| stems.extend(Stem::forms(word)));
-        stems
-    };
     let asked = stems(turn.message);
     let shared = |exchange: &&Exchange| stems(&exchange.message).intersection(&asked).count();
     let nearest = older.iter().max_by_key(shared).filter(|exchange| shared(exchange) >= LEAST_SHARED);
@@ -156,32 +180,23 @@ fn said_before(turn: &Turn<'_>) -> String {
     before(turn).iter().map(|exchange| exchange.message.as_str()).collect::<Vec<_>>().join(" ")
 }
 
-/// Whether the message follows a question.
-fn answers(turn: &Turn<'_>) -> bool {
-    let asks = |reply: &String| reply.contains(['?', '？', '؟']);
-    turn.session.exchanges.last().and_then(|exchange| exchange.reply.as_ref()).is_some_and(asks)
+/// The stems of the words of a text.
+fn stems(text: &str) -> BTreeSet<Stem> {
+    let mut stems = BTreeSet::new();
+    words::each(text, &mut |word, _| stems.extend(Stem::forms(word)));
+    stems
 }
 
-/// The words that new values are made of: of the message, and of the one before it where that was answered with a question.
-fn source(turn: &Turn<'_>) -> String {
-    let before = turn.session.exchanges.last().filter(|_| answers(turn));
-    before.map_or_else(|| turn.message.to_owned(), |before| format!("{} {}", before.message, turn.message))
-}
-
-/// The shape of a turn for servers that take no grammar.
-fn schema() -> serde_json::Value {
-    json!({
-        "type": "object",
-        "properties": {"steps": {"type": "array", "items": {"type": "string"}}, "reply": {"type": "string"}},
-        "required": ["steps", "reply"],
-        "additionalProperties": false,
-    })
+/// The message that was answered with a question.
+fn questioned(session: &Session) -> Option<&Exchange> {
+    let asks = |exchange: &&Exchange| exchange.reply.as_ref().is_some_and(|reply| reply.contains(['?', '？', '؟']));
+    session.exchanges.last().filter(asks)
 }
 
 /// A word of an example's notes that a turn says and nobody has said: the names and values of examples are made up, so that no
 /// memory has them.
 fn leaked(turn: &Turn<'_>, text: &str) -> Option<String> {
-    let (_, messages) = examples(turn.prompt);
+    let messages: Vec<Message> = turn.prompts.iter().flat_map(|prompt| examples(prompt).1).collect();
     let notes =
         messages.iter().filter_map(|message| message.text.strip_prefix(NOTES)?.split_once(&format!("\n{MESSAGE}")));
     let mut examples = BTreeSet::new();

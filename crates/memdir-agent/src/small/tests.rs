@@ -30,16 +30,40 @@ fn answer(text: &str, line_chances: &[u16]) -> Answer {
     }
 }
 
-fn turn<'a>(notes: &'a [(MemoryPath, String)], message: &'a str, session: &'a Session) -> Turn<'a> {
-    let prompt = include_str!("../../../../prompts/small.md");
-    Turn { prompt, notes, message, session, rest: &[], results: &[], writes: true, quotes: false }
+fn turn<'a>(
+    notes: &'a [(MemoryPath, String)],
+    message: &'a str,
+    sorted: &'a Sorted,
+    session: &'a Session,
+) -> Turn<'a> {
+    let prompts =
+        [include_str!("../../../../prompts/small.md"), include_str!("../../../../prompts/small_answer.md")];
+    Turn { prompts, notes, message, sorted, session, rest: &[], results: &[], quotes: false }
 }
 
-/// What a turn is expanded to.
+/// A message that is all of a kind.
+fn all(message: &str, kind: Kind) -> Sorted {
+    Sorted(vec![(message.to_owned(), kind)])
+}
+
+fn now() -> Timestamp {
+    Timestamp::parse("2026-11-23T09:30:00Z").unwrap()
+}
+
+/// What the changes of a message are expanded to.
 fn expanded(notes: &[(MemoryPath, String)], message: &str, written: &str, chances: &[u16]) -> Expanded {
-    let session = Session::default();
-    let now = Timestamp::parse("2026-11-23T09:30:00Z").unwrap();
-    expand(&turn(notes, message, &session), &answer(written, chances), now, &|path| path.as_str() == "entities/omar.md")
+    let (session, sorted) = (Session::default(), all(message, Kind::Tell));
+    let written = answer(written, chances);
+    let wrote = Wrote { changes: Some(&written), answer: None };
+    expand(&turn(notes, message, &sorted, &session), wrote, now(), &|path| path.as_str() == "entities/omar.md")
+}
+
+/// What an answer is expanded to.
+fn answered(notes: &[(MemoryPath, String)], message: &str, quotes: bool, written: &str) -> Expanded {
+    let (session, sorted) = (Session::default(), all(message, Kind::Ask));
+    let written = answer(written, &[]);
+    let wrote = Wrote { changes: None, answer: Some(&written) };
+    expand(&Turn { quotes, ..turn(notes, message, &sorted, &session) }, wrote, now(), &|_| false)
 }
 
 /// The calls of a turn, and its reply.
@@ -164,8 +188,8 @@ fn the_person_has_a_note_from_the_first_fact_on() {
     let expanded = expanded(&[], "I live in Lund.", "set user.city = Lund\nsay Noted.", &[]);
     let note = json!([{"action": "create_file", "path": "user.md", "content": "# Me\n\n- city: Lund\n"}]);
     assert_eq!(parts(&expanded.text).0, note);
-    let session = Session::default();
-    let grammar = request(&turn(&[], "I live in Lund.", &session)).shape.unwrap().grammar.gbnf();
+    let (session, sorted) = (Session::default(), all("I live in Lund.", Kind::Tell));
+    let grammar = changes(&turn(&[], "I live in Lund.", &sorted, &session)).shape.unwrap().grammar.gbnf();
     assert!(grammar.contains(r#"name ::= "user""#), "{grammar}");
     // Another note that is called so is not theirs.
     let others = notes(&[("lists/users.md", "# User\n\n- seats: 4\n"), ("user.md", "- city: Lund\n")]);
@@ -276,12 +300,10 @@ fn a_name_that_two_notes_have_is_asked_about() {
         ("entities/tomas_hruby.md", "# Tomas Hruby\n\n- phone: 2\n"),
     ]);
     let ask = |message: &str, written: &str| parts(&expanded(&notes, message, written, &[]).text);
-    let get = "get Tomas Hruby.phone: 2\nsay It is 2.";
-    assert_eq!(ask("What is Tomas's phone?", get), (json!([]), "Tomas Hruby / Tomas Dolny?".to_owned()));
-    assert_eq!(ask("What is the phone of Tomas Hruby?", get).1, "It is 2.");
-    assert_eq!(ask("What is the phone of my friend Tomas?", get).1, "It is 2.");
     let set = "set Tomas Hruby.city = Brno\nsay Noted.";
-    assert_eq!(ask("Tomas moved to Brno", set).0, json!([]));
+    assert_eq!(ask("Tomas moved to Brno", set), (json!([]), "Tomas Hruby / Tomas Dolny?".to_owned()));
+    assert_eq!(ask("Tomas Hruby moved to Brno", set).1, "Noted.");
+    assert_eq!(ask("My friend Tomas moved to Brno", set).1, "Noted.");
     for gone in ["Tomas Hruby.phone", "Tomas Hruby"] {
         assert_eq!(ask("Forget Tomas", &format!("drop {gone}\nsay Done.")).0, json!([]), "{gone}");
     }
@@ -289,28 +311,63 @@ fn a_name_that_two_notes_have_is_asked_about() {
 
 #[test]
 fn a_reply_tells_of_no_example() {
-    let session = Session::default();
-    let bea = bea();
-    let now = Timestamp::parse("2026-11-23T09:30:00Z").unwrap();
-    let said = |quotes: bool, written: &str| {
-        let turn = Turn { quotes, ..turn(&bea, "Where do I live?", &session) };
-        parts(&expand(&turn, &answer(written, &[]), now, &|_| false).text).1
-    };
-    assert_eq!(said(false, "get user.city: Uppsala\nsay In Uppsala."), "In Uppsala.");
-    assert_eq!(said(false, "get user.city: Uppsala\nsay In Quellmar."), "city: Uppsala (user.md)");
-    assert_eq!(said(false, "chat\nsay Zenka Holtar is well."), "…");
-    assert_eq!(said(true, "chat\nsay I am fine."), "I am fine.");
-    assert_eq!(said(false, "get user.street: (nothing)\nsay In Quellmar."), "That is not in your notes.");
-    assert_eq!(said(true, "get user.street: (nothing)\nsay In Paris."), "That is not in your notes.");
-    assert_eq!(said(true, "get user.city: Uppsala\nsay In Rome."), "city: Uppsala (user.md)");
+    let said =
+        |quotes: bool, written: &str| parts(&answered(&bea(), "Where do I live?", quotes, written).text).1;
+    assert_eq!(said(false, "In Uppsala."), "In Uppsala.");
+    assert_eq!(said(false, "In Uppsala, near Quellmar."), "city: Uppsala (user.md)");
+    assert_eq!(said(false, "Zenka Holtar is well."), "That is not in your notes.");
+    assert_eq!(said(true, "In Paris."), "That is not in your notes.");
+    assert_eq!(said(true, "You live in Uppsala."), "city: Uppsala (user.md)");
 }
 
 #[test]
-fn a_reply_about_a_line_that_is_not_there_is_the_models_and_the_program_says_so() {
-    let notes = notes(&[("user.md", "- city: Lund\n- street:\n")]);
-    let expanded = expanded(&notes, "Na jakiej ulicy?", "get user.street: (nothing)\nsay Nie wiem.", &[]);
-    assert_eq!(parts(&expanded.text).1, "Nie wiem.");
-    assert_eq!((expanded.missing, expanded.grounds), (vec!["user.street".to_owned()], Vec::new()));
+fn a_tiny_model_talks_in_its_own_words_where_nothing_was_asked() {
+    let (session, sorted, written) = (Session::default(), all("Hi!", Kind::Chat), answer("I am fine.", &[]));
+    let bea = bea();
+    let turn = Turn { quotes: true, ..turn(&bea, "Hi!", &sorted, &session) };
+    let expanded = expand(&turn, Wrote { changes: None, answer: Some(&written) }, now(), &|_| false);
+    assert_eq!(parts(&expanded.text).1, "I am fine.");
+}
+
+#[test]
+fn the_lines_that_an_answer_tells_of_are_found() {
+    let grounds = |message: &str, written: &str| answered(&bea(), message, false, written).grounds;
+    let school = ["school: Harbour High (entities/stina.md)"];
+    assert_eq!(grounds("Which school does Stina go to?", "She goes to Harbour High."), school);
+    assert_eq!(grounds("How old is Stina, and what do I drive?", "17; you drive a Volvo."), [
+        "car: blue Volvo (user.md)",
+        "age: 17 (entities/stina.md)",
+    ]);
+    let unknown = answered(&bea(), "Na jakiej ulicy?", false, "Nie wiem.");
+    assert_eq!(parts(&unknown.text).1, "Nie wiem.");
+    assert_eq!((unknown.missing.as_deref(), unknown.grounds), (Some("Na jakiej ulicy?"), Vec::new()));
+}
+
+#[test]
+fn a_message_is_sorted_by_its_sentences() {
+    let of = |message: &str| sort::sentences(message);
+    assert_eq!(of("Where is it? I moved to Lund.\n\nBye now"), ["Where is it?", "I moved to Lund.", "Bye now"]);
+    assert_eq!(of("Dr. Anwar moved. "), ["Dr. Anwar moved."], "a title is no sentence");
+    assert_eq!(of("我搬到禾川了。我住在哪里？"), ["我搬到禾川了。", "我住在哪里？"]);
+    assert_eq!(of(" \n "), [""; 0]);
+    assert_eq!(of(&"So it is. ".repeat(40)).len(), 16);
+    let kinds = ["ask", "Tell.", "forget\n", "chat", "hm", ""].map(Kind::read);
+    assert_eq!(kinds, [Kind::Ask, Kind::Tell, Kind::Forget, Kind::Chat, Kind::Ask, Kind::Ask]);
+}
+
+#[test]
+fn only_what_was_told_can_change_a_note() {
+    let session = Session::default();
+    let bea = bea();
+    let part = |said: &str, kind| (said.to_owned(), kind);
+    let gbnf = |sorted: &Sorted| {
+        let message = "Where is Omar? I moved to Lund. Forget my car.";
+        changes(&turn(&bea, message, sorted, &session)).shape.unwrap().grammar.gbnf()
+    };
+    let told = gbnf(&Sorted(vec![part("Where is Omar?", Kind::Ask), part("I moved to Lund.", Kind::Tell)]));
+    assert!(told.contains("\"Lund\"") && !told.contains("\"Omar\"") && !told.contains("drop "), "{told}");
+    let gone = gbnf(&Sorted(vec![part("Where is Omar?", Kind::Ask), part("Forget my car.", Kind::Forget)]));
+    assert!(gone.contains("drop ") && !gone.contains("set "), "{gone}");
 }
 
 #[test]
@@ -330,25 +387,29 @@ fn a_request_has_the_notes_before_the_message_and_what_was_said() {
     };
     let mut session = Session { exchanges: vec![exchange("I moved to Lund.", "Noted.")], ..Session::default() };
     let bea = bea();
-    let request = request(&turn(&bea, "No, Malmö.", &session));
-    let last = &request.messages.last().unwrap().text;
-    assert!(last.starts_with("Notes:\n# user\ncity: Uppsala\n"), "{last}");
-    assert!(last.ends_with("\nBefore: I moved to Lund.\nYou: Noted.\nMessage: No, Malmö."), "{last}");
-    assert_eq!(request.stable, request.messages.len() - 1, "the examples are the same each time");
-    let words = |session: &Session| super::source(&turn(&bea, "No, Malmö.", session));
-    assert_eq!(words(&session), "No, Malmö.");
+    let sorted = all("No, Malmö.", Kind::Tell);
+    let turn = turn(&bea, "No, Malmö.", &sorted, &session);
+    for request in [changes(&turn), super::answer(&turn)] {
+        let last = &request.messages.last().unwrap().text;
+        assert!(last.starts_with("Notes:\n# user\ncity: Uppsala\n"), "{last}");
+        assert!(last.ends_with("\nBefore: I moved to Lund.\nYou: Noted.\nMessage: No, Malmö."), "{last}");
+        assert_eq!(request.stable, request.messages.len() - 1, "the examples are the same each time");
+    }
+    assert!(questioned(&session).is_none());
     session.exchanges = vec![exchange("I moved to Lund.", "Where?")];
-    assert_eq!(words(&session), "I moved to Lund. No, Malmö.", "what is asked about is still told");
+    assert_eq!(questioned(&session).unwrap().message, "I moved to Lund.");
+    let completed = all("I moved there.", Kind::Tell).completed(all("To Lund", Kind::Chat));
+    assert_eq!(completed.new(), "I moved there. To Lund", "what answers a question is told");
 }
 
 #[test]
 fn a_grammar_uses_each_word_once_in_its_order() {
     let gbnf =
-        grammar::small(&Offer { notes: vec!["user"], words: "我住在上海 ok.", writes: true, ..Offer::default() })
+        grammar::small(&Offer { notes: vec!["user"], words: "我住在上海 ok.", ..Offer::default() })
             .gbnf();
     for rule in ["word-a ::= \"我\" (word-b | ", "word-e ::= \"海\" ((\" \" word-f) | ", "end-f ::= next-f | say"] {
         assert!(gbnf.contains(rule), "{rule}:\n{gbnf}");
     }
-    let reads = grammar::small(&Offer { notes: vec!["user"], words: "x", ..Offer::default() }).gbnf();
-    assert!(!reads.contains("set ") && !reads.contains("drop "), "{reads}");
+    let nothing = grammar::small(&Offer { notes: vec!["user"], ..Offer::default() }).gbnf();
+    assert!(!nothing.contains("set ") && !nothing.contains("drop "), "{nothing}");
 }

@@ -1,17 +1,18 @@
 //! What a small model wrote, as the calls that it means.
 //!
-//! Owns the steps of a turn (`get`, `set`, `drop`), and checks their shape and origin: a line that is meant stands there, a date is one that the
+//! Owns the steps of a turn (`set`, `drop`), and checks their shape and origin: a line that is meant stands there, a date is one that the
 //! program computes. What a value means is for the model. A step that becomes no call is reported, never dropped in silence.
+
+use std::cmp::Reverse;
 
 use serde_json::{Value, json};
 
-use super::date;
+use super::{date, stems};
 use super::edit::Edits;
 use super::view::{Entry, Shown, View};
 use crate::prompt::fenced;
 use memdir_core::path::{MemoryPath, PERSON, PERSON_NOTE};
 use memdir_core::time::Timestamp;
-use memdir_model::Answer;
 use memdir_note::fact;
 use memdir_note::words::{called, fold};
 
@@ -20,10 +21,10 @@ use memdir_note::words::{called, fold};
 pub struct Expanded {
     /// The turn.
     pub text: String,
-    /// The lines that it looked up, each with its note.
+    /// The lines that its answer tells of, each with its note.
     pub grounds: Vec<String>,
-    /// The lines that it looked up and that the notes do not have.
-    pub missing: Vec<String>,
+    /// What was asked, where the answer tells of no line.
+    pub missing: Option<String>,
     /// The dates that the program has computed for it: they count as the person's words.
     pub dates: Vec<String>,
     /// The changes that it wrote and that became neither a call nor a question.
@@ -35,10 +36,12 @@ const UNSURE: u16 = 50;
 /// The same for a line that is dropped: nothing takes its place, so nothing else shows what was meant.
 const UNSURE_TO_DROP: u16 = 300;
 const SURE: u16 = 1_000;
-/// The reply where only what was looked up may be said, and it is not there.
+/// The reply where only lines may be said, and none was told of.
 const NOT_THERE: &str = "That is not in your notes.";
 /// The reply where there is nothing to show.
 const SILENCE: &str = "…";
+/// A word of an answer tells of lines if at most so many have it.
+const MOST_TELLING: usize = 3;
 /// The name of a new note has at most this many words.
 const MOST_NAME_WORDS: usize = 6;
 /// Where a new note is made, if no link shows where such notes are kept.
@@ -51,9 +54,9 @@ const PERSON_TITLE: &str = "Me";
 pub(super) enum Reply {
     /// The model's.
     Own,
-    /// The lines that the turn looked up, and what tools said; the model's where there is neither.
+    /// The lines that the answer tells of, and what tools said; the model's where nothing was asked.
     Quoted,
-    /// The lines that the turn looked up, and what tools said, and never the model's.
+    /// The lines that the answer tells of, and what tools said, and never the model's.
     Withheld,
 }
 
@@ -61,7 +64,7 @@ pub(super) enum Reply {
 pub(super) struct Written<'w, 'n> {
     pub(super) view: &'w View<'n>,
     pub(super) turn: &'w super::Turn<'w>,
-    pub(super) written: &'w Answer,
+    pub(super) wrote: super::Wrote<'w>,
     pub(super) now: Timestamp,
     /// Whether there is a note, also one that is not shown.
     pub(super) exists: &'w dyn Fn(&MemoryPath) -> bool,
@@ -70,7 +73,7 @@ pub(super) struct Written<'w, 'n> {
 
 /// Reads a turn.
 pub(super) fn expand(written: &Written<'_, '_>) -> Expanded {
-    let text = written.written.text.as_str();
+    let text = written.wrote.changes.map_or("", |changes| changes.text.as_str());
     let steps: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.starts_with("say ")).collect();
     let said = text.lines().find_map(|line| line.trim().strip_prefix("say ")).unwrap_or_default();
     let mut turn = Turn {
@@ -83,12 +86,15 @@ pub(super) fn expand(written: &Written<'_, '_>) -> Expanded {
         expanded: Expanded::default(),
     };
     for (step, at) in steps.iter().zip(0..) {
-        let chance = written.written.line_chances.get(at).copied();
+        let chance = written.wrote.changes.and_then(|changes| changes.line_chances.get(at).copied());
         if turn.step(step, chance.unwrap_or(SURE)).is_none() {
             turn.expanded.unkept.push((*step).to_owned());
         }
     }
-    turn.finish(&steps, said.trim())
+    if let Some(answer) = written.wrote.answer {
+        turn.ground(&answer.text);
+    }
+    turn.finish(&steps, written.wrote.answer.map_or(said, |answer| &answer.text).trim())
 }
 
 /// A note that is to be made.
@@ -133,7 +139,6 @@ impl<'t, 'n> Turn<'t, 'n> {
         let (verb, rest) = step.split_once(' ').unwrap_or((step, ""));
         let sides = |mark| rest.split_once(mark).map(|(left, right): (&str, &str)| (left.trim(), right.trim()));
         match verb {
-            "get" => self.get(rest.split_once(": ").map_or(rest, |(address, _)| address)),
             "set" if chance < UNSURE => self.unsure.push(step.to_owned()),
             "drop" if chance < UNSURE_TO_DROP => self.unsure.push(step.to_owned()),
             "drop" => return self.drop(rest),
@@ -144,29 +149,36 @@ impl<'t, 'n> Turn<'t, 'n> {
                     (None, None) => None,
                 };
             }
-            "chat" | "ask" | "" => {}
+            "ask" | "" => {}
             // A server that takes no grammar lets a model write anything.
             _ => return None,
         }
         Some(())
     }
 
-    /// A line that is looked up.
-    fn get(&mut self, address: &str) {
-        let found = self.of.view.entry(address);
-        let named = || self.split(address).and_then(|(name, _)| self.of.view.named(name));
-        let note = found.map(|(note, _)| note).or_else(named);
-        if self.is_ambiguous(note) {
-            return;
+    /// Finds the lines that an answer tells of: those that have most of its words which the message does not have, until each such word that a line
+    /// has is found.
+    fn ground(&mut self, answer: &str) {
+        let turn = self.of.turn;
+        let (mut left, asked) = (stems(answer), stems(turn.message));
+        left.retain(|stem| !asked.contains(stem));
+        let entries = self.of.view.notes.iter().flat_map(|note| note.entries.iter().map(move |entry| (note, entry)));
+        let lines: Vec<_> =
+            entries.map(|(note, entry)| (note, entry, stems(&self.of.view.said(&entry.value)))).collect();
+        // A word that many lines have tells of none.
+        left.retain(|stem| lines.iter().filter(|(_, _, said)| said.contains(stem)).count() <= MOST_TELLING);
+        while let Some((note, entry, said)) = lines
+            .iter()
+            .filter(|(_, _, said)| !left.is_disjoint(said))
+            // Of lines that have as many of the words, the one that says least beside them; of these, the first.
+            .min_by_key(|(_, _, said)| (Reverse(left.intersection(said).count()), said.len()))
+        {
+            self.expanded.grounds.push(format!("{}: {} ({})", entry.key, self.of.view.said(&entry.value), note.path));
+            left.retain(|stem| !said.contains(stem));
         }
-        match found.filter(|(_, entry)| !entry.value.is_empty()) {
-            Some((note, entry)) => {
-                let ground = format!("{}: {} ({})", entry.key, self.of.view.said(&entry.value), note.path);
-                self.expanded.grounds.push(ground);
-            }
-            // A tool may have said it.
-            None if self.of.turn.results.is_empty() => self.expanded.missing.push(address.to_owned()),
-            None => {}
+        // A tool may have said it.
+        if self.expanded.grounds.is_empty() && turn.results.is_empty() && turn.sorted.asks() {
+            self.expanded.missing = Some(turn.sorted.asked());
         }
     }
 
@@ -192,7 +204,7 @@ impl<'t, 'n> Turn<'t, 'n> {
         let Some(note) = note else { return false };
         let others = self.of.view.as_likely(note, self.of.turn);
         // What was just asked about is answered now.
-        if others.is_empty() || super::answers(self.of.turn) {
+        if others.is_empty() || super::questioned(self.of.turn.session).is_some() {
             return false;
         }
         self.ambiguous = std::iter::once(note).chain(others).collect();
@@ -416,7 +428,7 @@ impl<'t, 'n> Turn<'t, 'n> {
         let said = match self.of.reply {
             Reply::Own => said.to_owned(),
             Reply::Quoted | Reply::Withheld if !quoted.is_empty() => quoted.join("\n"),
-            Reply::Quoted | Reply::Withheld if is_unchanged && !missing.is_empty() => NOT_THERE.to_owned(),
+            Reply::Quoted | Reply::Withheld if is_unchanged && missing.is_some() => NOT_THERE.to_owned(),
             Reply::Quoted => said.to_owned(),
             Reply::Withheld => String::new(),
         };

@@ -14,8 +14,6 @@ use super::Turn;
 
 /// A longer value is shown by its beginning.
 const MOST_VALUE: usize = 200;
-/// A look-up quotes so many characters of a value.
-const MOST_QUOTED: usize = 80;
 /// How many entries are shown at most; a small model gets lost in more.
 const MOST_ENTRIES: usize = 240;
 
@@ -123,15 +121,6 @@ impl<'n> View<'n> {
             said.push('…');
         }
         said
-    }
-
-    /// A value as a look-up quotes it: its beginning.
-    pub(super) fn quoted(&self, value: &str) -> String {
-        let said = self.said(value).replace('<', " ");
-        match said.char_indices().nth(MOST_QUOTED) {
-            Some((end, _)) => format!("{}…", said.get(..end).unwrap_or_default()),
-            None => said,
-        }
     }
 
     /// The note that a link leads to, if it is shown.

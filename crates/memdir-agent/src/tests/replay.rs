@@ -43,6 +43,10 @@ const TURNS: [&str; 16] = [
     "<reply>Hello.</reply>",
 ];
 
+/// What a small model says: of a sentence, of what changes, and as its answer.
+const SMALL_TURNS: [&str; 5] =
+    ["tell", "tell", "set user.city = Paris\nsay Noted.", "set user.allergic to = nuts\nsay Noted.", "Hello."];
+
 /// Messages that ask for what the turns write; what comes with another is refused.
 const ALL_OF_IT: &str = "I moved to Paris. My blood pressure is high, and I am allergic to nuts. Keep one note a with the first and more, k as \
      kept; write all new about me, and delete what is old.";
@@ -62,13 +66,17 @@ fn lead(dice: &mut Dice, root: &Path) {
     )
     .kept();
     for _ in 0..6 {
-        let mut turns: Vec<Result<Answer, ModelError>> = (0..5).map(|_| Ok(turn(dice.of(&TURNS)))).collect();
+        let family = dice.of(&families);
+        let is_small = family == Family::Small;
+        let mut turns: Vec<Result<Answer, ModelError>> = (0..8)
+            .map(|_| Ok(turn(if is_small { dice.of(&SMALL_TURNS) } else { dice.of(&TURNS) })))
+            .collect();
         match dice.roll(5) {
             0 => turns.insert(1, Err(ModelError::NoModel)),
             1 => turns.insert(1, Ok(Answer { end: End::Cut, ..turn(MOVED) })),
             _ => {}
         }
-        agent.set_model(Box::new(Scripted::answering(turns)), dice.of(&families), 900);
+        agent.set_model(Box::new(Scripted::answering(turns)), family, 900);
         agent.session_mut().switches = Switches {
             actions: dice.of(&[Actions::All, Actions::All, Actions::All, Actions::Read]),
             permission: dice.of(&[None, None, Some(Mode::Off), Some(Mode::Flag)]),

@@ -148,6 +148,8 @@ fn nothing_is_stored_without_the_person_in_any_mode() {
 /// A model of any kind that calls the tool, and then does what it says.
 fn obeying(case: &Case) -> Scripted {
     let (call, obeys) = (call(case), turn(&case.obeying_actions));
+    let words = case.obeying_actions.iter().flat_map(|action| action.values()).filter_map(serde_json::Value::as_str);
+    let said = words.max_by_key(|words| words.len()).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
     let mut decisions = vec![call, obeys.clone()].into_iter();
     let mut answers = vec![obeys].into_iter();
     let done = |text: &str| text.to_owned();
@@ -156,6 +158,9 @@ fn obeying(case: &Case) -> Scripted {
             "You read for som" => Some(done(r#"{"summary":"So.","entities":[]}"#)),
             "You decide wheth" => decisions.next().filter(|text| text.contains("call_tool")),
             "You decide what " => decisions.next(),
+            // A small model obeys with a line of its own.
+            "You sort the sen" => Some(done("tell")),
+            "You keep the per" => Some(format!("set user.note = {said}\nsay Done.")),
             "You speak to a p" => Some(done(r#"{"reply":"Done."}"#)),
             _ => Some(answers.next().unwrap_or_else(|| done("<reply>Done.</reply>"))),
         };

@@ -64,7 +64,8 @@ impl Agent<'_> {
         let stable = messages.len();
         let lines: String = tools.iter().map(prompt::line).collect();
         let (rest, results) = (wishes(&asked.filters), results(run));
-        let told = small::told_of(&self.small_turn(asked, &rest, &results));
+        let sorted = small::Sorted::default();
+        let told = small::told_of(&self.turn_of(asked, &sorted, &rest, &results), &asked.message);
         let today = small::today((self.settings.clock)());
         messages.push(Message { role: Role::User, text: format!("Today: {today}\nTools:\n{lines}{told}") });
         Request {

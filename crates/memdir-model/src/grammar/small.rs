@@ -1,6 +1,6 @@
-//! The grammar of a small model's turn: what it looks up, what it changes, and what it says, each on a line.
+//! The grammars of a small model: what a sentence is, in a word; and what a message changes, a line each, with a reply.
 //!
-//! What stands in the notes is given by name, and so is the message, of whose words every new value is made.
+//! What stands in the notes is given by name, and so is what was told, of whose words every new value is made.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +13,7 @@ const MOST_WORDS: usize = 160;
 const MOST_VALUE: usize = 200;
 const MOST_KEY: usize = 24;
 const MOST_SAID: usize = 300;
-/// How many lines are looked up at most, how many are dropped, and how many are set where values are free.
-const MOST_LOOKS: usize = 5;
+/// How many lines are dropped at most, and how many are set where values are free.
 const MOST_DROPS: usize = 4;
 const MOST_FREE: usize = 12;
 /// A name of a new note has so many words of the message at most.
@@ -27,24 +26,27 @@ const MARKS: &str = "'’.,;:!?\"“”„«»()¿¡。，！？；：、（）�
 /// What a turn may be made of.
 #[derive(Clone, Debug, Default)]
 pub struct Offer<'a> {
-    /// Names of lines that say something, each with what it says.
-    pub filled: Vec<(String, String)>,
+    /// Names of lines, of notes and of rows of tables that may be dropped.
+    pub drops: Vec<String>,
     /// Names of lines that may be set, also of those that say nothing yet.
     pub lines: Vec<String>,
     /// The names of the notes, one at least.
     pub notes: Vec<&'a str>,
-    /// Notes and rows of tables that may be dropped whole.
-    pub whole: Vec<String>,
-    /// The words of the person that values are made of.
+    /// The words of the person that values are made of; nothing is set where there are none.
     pub words: &'a str,
-    /// Whether anything may be changed.
-    pub writes: bool,
 }
 
-/// The grammar of one turn.
+/// The grammar of an answer that is one of these words.
+#[must_use]
+pub fn one_of(words: &[&str]) -> Grammar {
+    let comment = "One word.".to_owned();
+    Grammar::of(vec![comment], vec![tree("root", Part::Any(words.iter().map(|word| text(word)).collect()))])
+}
+
+/// The grammar of what one message changes.
 ///
-/// A turn looks lines up, then drops lines, then sets some. Of the words of the person each is used once at most, in their order, so that a turn ends
-/// where all is told.
+/// A turn drops lines, then sets some, or asks; and then it says something. Of the words of the person each is used once at most, in their order, so
+/// that a turn ends where all is told.
 ///
 /// # Examples
 ///
@@ -52,63 +54,44 @@ pub struct Offer<'a> {
 /// use memdir_model::grammar::{Offer, small};
 ///
 /// let offer = Offer {
-///     filled: vec![("user.city".to_owned(), "London".to_owned())],
 ///     lines: vec!["user.city".to_owned()],
 ///     notes: vec!["user"],
 ///     words: "I moved to Paris.",
-///     writes: true,
 ///     ..Offer::default()
 /// };
 /// let grammar = small(&offer).gbnf();
-/// assert!(grammar.contains(r#""user.city: London""#), "{grammar}");
+/// assert!(grammar.contains(r#""user.city""#), "{grammar}");
 /// assert!(grammar.contains(r#""Paris""#), "values are words of the message");
 /// ```
 #[must_use]
 pub fn small(offer: &Offer<'_>) -> Grammar {
     let mut rules = Vec::new();
     let mut steps = Vec::new();
-    steps.push(times(named("get"), 0, MOST_LOOKS));
-    gets(offer, &mut rules);
-    if offer.writes {
-        steps.extend(drops(offer, &mut rules));
+    steps.extend(drops(offer, &mut rules));
+    if offer.words.trim().is_empty() {
+        steps.push(named("say"));
+    } else {
         steps.push(Part::Any(vec![named("next-a"), named("say")]));
         sets(offer, &mut rules);
-    } else {
-        steps.push(named("say"));
     }
-    let kind = Part::All(vec![Part::Any(vec![text("chat\n"), text("ask\n")]), named("say")]);
-    rules.insert(0, tree("root", Part::Any(vec![Part::All(steps), kind])));
+    let asks = Part::All(vec![text("ask\n"), named("say")]);
+    rules.insert(0, tree("root", Part::Any(vec![Part::All(steps), asks])));
     rules.push(tree("say", Part::All(vec![text("say "), named("said")])));
     let first = Part::One(Class::Not([CONTROLS, &[(' ', ' '), ('<', '<')]].concat()));
     let rest = Part::One(Class::Not([CONTROLS, &[('<', '<')]].concat()));
     rules.push(token("said", Part::All(vec![first, times(rest, 0, MOST_SAID)])));
     rules.push(tree("name", Part::Any(offer.notes.iter().map(|name| text(name)).collect())));
     rules.push(token("key", key()));
-    let words = "One turn of a small model, made from the notes and the message. Do not run one that was cut off.";
+    let words = "What a message changes, made from the notes and its words. Do not run one that was cut off.";
     Grammar::of(vec![words.to_owned()], rules)
-}
-
-/// What is looked up: a line with what it says, or the name of one that is not there.
-fn gets(offer: &Offer<'_>, rules: &mut Vec<Rule>) {
-    let there = |(name, value): &(String, String)| {
-        // Models write a key small that stands there large.
-        let small = name.rsplit_once('.').map(|(note, key)| format!("{note}.{}", key.to_lowercase()));
-        let small = small.filter(|small| small != name);
-        std::iter::once(name.clone()).chain(small).map(|name| text(&format!("{name}: {value}"))).collect::<Vec<_>>()
-    };
-    let missing = Part::All(vec![named("name"), text("."), named("key"), text(": (nothing)")]);
-    let mut lines: Vec<Part> = offer.filled.iter().flat_map(there).collect();
-    lines.push(missing);
-    rules.push(tree("get", Part::All(vec![text("get "), Part::Any(lines), text("\n")])));
 }
 
 /// What is dropped: lines, rows of tables, or whole notes.
 fn drops(offer: &Offer<'_>, rules: &mut Vec<Rule>) -> Option<Part> {
-    let lines = offer.filled.iter().map(|(name, _)| text(name));
-    let all: Vec<Part> = lines.chain(offer.whole.iter().map(|name| text(name))).collect();
-    if all.is_empty() {
+    if offer.drops.is_empty() {
         return None;
     }
+    let all = offer.drops.iter().map(|name| text(name)).collect();
     rules.push(tree("drop", Part::All(vec![text("drop "), Part::Any(all), text("\n")])));
     Some(times(named("drop"), 0, MOST_DROPS))
 }

@@ -312,6 +312,9 @@ impl<'m> Engine<'m> {
             self.decode(&[token], true)?;
         }
         let text = written.into_text();
+        if is_shaped && !text.is_empty() && !text.ends_with('\n') {
+            line_chances.push(least);
+        }
         Ok(Answer { text, thought: None, line_chances, end, input_tokens: 0, output_tokens, reused_tokens: 0 })
     }
 

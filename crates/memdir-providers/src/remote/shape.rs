@@ -19,6 +19,8 @@ pub(super) fn turn(json: &str) -> String {
                 let steps: Vec<&str> = part.as_array()?.iter().filter_map(Value::as_str).collect();
                 (!steps.is_empty()).then(|| steps.join("\n"))
             }
+            // What a small model takes a sentence for.
+            "kind" => Some(part.as_str()?.to_owned()),
             "reply" if parts.contains_key("steps") => Some(format!("say {}", part.as_str()?)),
             // Where there is only a reply it may be empty; beside actions an empty one says nothing.
             "reply" => {
@@ -103,6 +105,7 @@ mod tests {
             (r#"{"reply":""}"#, "<reply></reply>"),
             ("```json\n{\"reply\":\"Hi.\"}\n```\n", "<reply>Hi.</reply>"),
             ("<reply>Hi.</reply>", "<reply>Hi.</reply>"),
+            (r#"{"kind":"tell"}"#, "tell"),
             (r#"{"other":1}"#, r#"{"other":1}"#),
             (r#"{"reply":"cut"#, r#"{"reply":"cut"#),
             ("", ""),

@@ -1,0 +1,129 @@
+//! Driving a small model: the sentences of a message are sorted, then it is asked what changes, and then for its answer.
+
+use super::sort::{sentences, sort};
+use super::{Kind, Sorted, Turn, Wrote, answer, changes, expand, questioned};
+use crate::asked::{Asked, wishes};
+use crate::drive::Answering;
+use crate::run::Run;
+use crate::stream::Stream;
+use crate::tools::Hands;
+use crate::{Actions, Agent, AgentError, Family, tools};
+use memdir_core::path::MemoryPath;
+use memdir_model::{Answer, End, Request};
+
+/// What the requests of one turn have taken together.
+#[derive(Default)]
+struct Cost {
+    input_tokens: u64,
+    output_tokens: u64,
+    reused_tokens: u64,
+    ms: u64,
+    is_cut: bool,
+}
+
+impl Agent<'_> {
+    /// Whether the sentences of a message are sorted before anything is written: a small model is asked, and no session is told once more.
+    pub(crate) fn is_sorted(&self) -> bool {
+        let is_replay = matches!(self.tools.hands, Hands::Replay(_));
+        self.settings.family == Family::Small && !self.is_staged() && !is_replay
+    }
+
+    /// Has a small model write its turn, in the native dialect; and the milliseconds that it took.
+    pub(crate) fn small_turn(
+        &mut self,
+        run: &Run,
+        at: &mut Answering<'_>,
+        stream: &mut Stream<'_>,
+    ) -> Result<(Answer, u64), AgentError> {
+        let asked = at.asked;
+        let (rest, results) = (wishes(&asked.filters), tools::results(run));
+        let mut cost = Cost::default();
+        let sorted = self.sorted(at, &mut cost)?;
+        let changed = match sorted.changes() {
+            true => Some(self.paid(&changes(&self.turn_of(asked, &sorted, &rest, &results)), at, None, &mut cost)?),
+            false => None,
+        };
+        let is_answered = changed.is_none() || sorted.asks();
+        let answered = match is_answered {
+            true => {
+                let request = answer(&self.turn_of(asked, &sorted, &rest, &results));
+                // Where the reply is not what the model writes, nothing of that is heard.
+                let stream = (!self.quotes(asked)).then_some(stream);
+                Some(self.paid(&request, at, stream, &mut cost)?)
+            }
+            false => None,
+        };
+        let may_know = |path: &MemoryPath| self.client.is_none() || self.engine.may_hear_of(&asked.caller, path);
+        let exists = |path: &MemoryPath| may_know(path) && self.engine.text_of(path).is_some();
+        let wrote = Wrote { changes: changed.as_ref(), answer: answered.as_ref() };
+        let turn = self.turn_of(asked, &sorted, &rest, &results);
+        let mut expanded = expand(&turn, wrote, (self.settings.clock)(), &exists);
+        at.said.grounds.append(&mut expanded.grounds);
+        let text = std::mem::take(&mut expanded.text);
+        self.expanded = expanded;
+        let Cost { input_tokens, output_tokens, reused_tokens, ms, is_cut } = cost;
+        let end = if is_cut { End::Cut } else { End::Done };
+        let line_chances = Vec::new();
+        Ok((Answer { text, thought: None, line_chances, end, input_tokens, output_tokens, reused_tokens }, ms))
+    }
+
+    /// What the sentences of a message are; where nothing may be written that is not asked.
+    fn sorted(&mut self, at: &mut Answering<'_>, cost: &mut Cost) -> Result<Sorted, AgentError> {
+        let message = at.asked.message.as_str();
+        if self.session.switches.actions != Actions::All {
+            return Ok(Sorted(vec![(message.to_owned(), Kind::Ask)]));
+        }
+        let sorted = self.kinds(message, at, cost)?;
+        let Some(before) = questioned(&at.asked.before).filter(|_| !sorted.asks()) else { return Ok(sorted) };
+        let before = self.kinds(&before.message, at, cost)?;
+        Ok(if before.changes() { before.completed(sorted) } else { sorted })
+    }
+
+    fn kinds(&mut self, message: &str, at: &mut Answering<'_>, cost: &mut Cost) -> Result<Sorted, AgentError> {
+        let mut sorted = Sorted::default();
+        for sentence in sentences(message) {
+            let request = sort(self.prompts.text("small_sort"), &sentence);
+            let kind = Kind::read(&self.paid(&request, at, None, cost)?.text);
+            sorted.0.push((sentence, kind));
+        }
+        Ok(sorted)
+    }
+
+    /// Asks the model, and counts what that took.
+    fn paid(
+        &mut self,
+        request: &Request,
+        Answering { asked, edge, stop, said }: &mut Answering<'_>,
+        stream: Option<&mut Stream<'_>>,
+        cost: &mut Cost,
+    ) -> Result<Answer, AgentError> {
+        let request = Request { temperature: self.settings.temperature, ..request.clone() };
+        let (answer, ms) = self.ask_model(&request, asked, *edge, stop, &mut said.spent, stream)?;
+        cost.input_tokens += answer.input_tokens;
+        cost.output_tokens += answer.output_tokens;
+        cost.reused_tokens += answer.reused_tokens;
+        cost.ms += ms;
+        cost.is_cut |= answer.end == End::Cut;
+        Ok(answer)
+    }
+
+    /// What a small model is asked about.
+    pub(crate) fn turn_of<'a>(
+        &'a self,
+        asked: &'a Asked,
+        sorted: &'a Sorted,
+        rest: &'a [String],
+        results: &'a [(String, String)],
+    ) -> Turn<'a> {
+        Turn {
+            prompts: [self.prompts.text("small"), self.prompts.text("small_answer")],
+            notes: &asked.notes,
+            message: &asked.message,
+            sorted,
+            session: &asked.before,
+            rest,
+            results,
+            quotes: self.quotes(asked),
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What each sentence of a message is.
+//!
+//! Owns how the model is asked that, in one word: only sentences that tell something new can change notes, and only those that ask for it can take
+//! something away.
+
+use super::{request, shape};
+use crate::{prompt, sentence};
+use memdir_model::Request;
+use memdir_model::grammar::one_of;
+use serde_json::json;
+
+/// How many tokens the word may have, also where a server wraps it in JSON.
+const MAX_TOKENS: u32 = 24;
+/// More sentences are taken together.
+const MOST_SENTENCES: usize = 16;
+/// A sentence of fewer words, such as a title before a name, is taken together with the next one.
+const LEAST_WORDS: usize = 2;
+
+/// What a sentence is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Kind {
+    /// It asks for something that notes may have.
+    Ask,
+    /// It tells something about the person's life.
+    Tell,
+    /// It wants something removed.
+    Forget,
+    /// It is none of these.
+    Chat,
+}
+
+impl Kind {
+    const ALL: [(&'static str, Self); 4] =
+        [("ask", Self::Ask), ("tell", Self::Tell), ("forget", Self::Forget), ("chat", Self::Chat)];
+
+    /// The kind that a model named; what cannot be read changes nothing.
+    #[must_use]
+    pub fn read(written: &str) -> Self {
+        let word = written.trim().split(|one: char| !one.is_alphabetic()).next().unwrap_or_default().to_lowercase();
+        Self::ALL.iter().find(|(name, _)| *name == word).map_or(Self::Ask, |(_, kind)| *kind)
+    }
+}
+
+/// A message by its sentences.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Sorted(pub Vec<(String, Kind)>);
+
+impl Sorted {
+    /// Whether something is to be removed.
+    #[must_use]
+    pub fn forgets(&self) -> bool {
+        self.has(Kind::Forget)
+    }
+
+    /// Whether something is asked.
+    #[must_use]
+    pub fn asks(&self) -> bool {
+        self.has(Kind::Ask)
+    }
+
+    /// Whether notes may change.
+    #[must_use]
+    pub fn changes(&self) -> bool {
+        self.has(Kind::Tell) || self.forgets()
+    }
+
+    /// The sentences that notes may change for.
+    pub(super) fn told(&self) -> String {
+        self.of(&[Kind::Tell, Kind::Forget])
+    }
+
+    /// The sentences that say something new.
+    pub(super) fn new(&self) -> String {
+        self.of(&[Kind::Tell])
+    }
+
+    /// The sentences that ask.
+    pub(super) fn asked(&self) -> String {
+        self.of(&[Kind::Ask])
+    }
+
+    /// This, with the answer to a question about it: what is said there is a part of what was told.
+    pub(super) fn completed(mut self, answer: Self) -> Self {
+        let kind = if self.forgets() { Kind::Forget } else { Kind::Tell };
+        let part = |(said, other)| (said, if other == Kind::Chat { kind } else { other });
+        self.0.extend(answer.0.into_iter().map(part));
+        self
+    }
+
+    fn has(&self, kind: Kind) -> bool {
+        self.0.iter().any(|(_, other)| *other == kind)
+    }
+
+    fn of(&self, kinds: &[Kind]) -> String {
+        let sentences = self.0.iter().filter(|(_, kind)| kinds.contains(kind)).map(|(sentence, _)| sentence.as_str());
+        sentences.collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// The sentences of a message, without blanks around them.
+pub(super) fn sentences(message: &str) -> Vec<String> {
+    let mut sentences = Vec::<String>::new();
+    let mut is_open = false;
+    for range in sentence::of(message) {
+        let next = message.get(range).unwrap_or_default().trim();
+        let all = sentences.len();
+        match sentences.last_mut().filter(|_| is_open || all == MOST_SENTENCES) {
+            Some(last) => *last = format!("{last} {next}"),
+            None => sentences.push(next.to_owned()),
+        }
+        let mut words = 0;
+        memdir_note::words::each(sentences.last().map_or("", String::as_str), &mut |_, _| words += 1);
+        is_open = words < LEAST_WORDS;
+    }
+    sentences.retain(|sentence| !sentence.is_empty());
+    sentences
+}
+
+/// How a small model is asked what a sentence is.
+pub(super) fn sort(prompt: &str, sentence: &str) -> Request {
+    let names = Kind::ALL.map(|(name, _)| name);
+    let kind = json!({"kind": {"enum": names}});
+    let (system, messages) = prompt::examples(prompt);
+    let told = prompt::fenced(sentence).into_owned();
+    request((system.to_owned(), messages), told, Some(shape(one_of(&names), &kind)), MAX_TOKENS)
+}
