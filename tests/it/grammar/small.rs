@@ -78,7 +78,7 @@ proptest! {
         texts in proptest::collection::vec(note(), 4),
         message in prop_oneof!["[A-Za-z0-9 ,.?\"'<>/éß北京住]{0,60}", "\\PC{0,30}"],
         before in proptest::option::of(("[a-z ]{0,12}", "[a-z ?]{0,12}")),
-        kinds in proptest::collection::vec(prop_oneof![Just(Kind::Tell), Just(Kind::Forget)], 1..3),
+        kinds in proptest::collection::vec(prop_oneof![Just(Kind::Tell), Just(Kind::Remove)], 1..3),
         quotes: bool,
         seed: u64,
     ) {

@@ -1,7 +1,7 @@
 //! Driving a small model: the sentences of a message are sorted, then it is asked what changes, and then for its answer.
 
 use super::sort::{sentences, sort};
-use super::{Kind, Sorted, Turn, Wrote, answer, changes, expand, questioned};
+use super::{Kind, SURE, about, Sorted, Turn, Wrote, answer, changes, expand, questioned, said_before};
 use crate::asked::{Asked, wishes};
 use crate::drive::Answering;
 use crate::run::Run;
@@ -39,14 +39,16 @@ impl Agent<'_> {
         let (rest, results) = (wishes(&asked.filters), tools::results(run));
         let mut cost = Cost::default();
         let sorted = self.sorted(at, &mut cost)?;
+        let said = format!("{} {}", asked.message, said_before(&asked.before, &asked.message));
+        let notes = about(&asked.notes, &said);
         let changed = match sorted.changes() {
-            true => Some(self.paid(&changes(&self.turn_of(asked, &sorted, &rest, &results)), at, None, &mut cost)?),
+            true => Some(self.paid(&changes(&self.turn_of(asked, &notes, &sorted, &rest, &results)), at, None, &mut cost)?),
             false => None,
         };
         let is_answered = changed.is_none() || sorted.asks();
         let answered = match is_answered {
             true => {
-                let request = answer(&self.turn_of(asked, &sorted, &rest, &results));
+                let request = answer(&self.turn_of(asked, &notes, &sorted, &rest, &results));
                 // Where the reply is not what the model writes, nothing of that is heard.
                 let stream = (!self.quotes(asked)).then_some(stream);
                 Some(self.paid(&request, at, stream, &mut cost)?)
@@ -56,7 +58,7 @@ impl Agent<'_> {
         let may_know = |path: &MemoryPath| self.client.is_none() || self.engine.may_hear_of(&asked.caller, path);
         let exists = |path: &MemoryPath| may_know(path) && self.engine.text_of(path).is_some();
         let wrote = Wrote { changes: changed.as_ref(), answer: answered.as_ref() };
-        let turn = self.turn_of(asked, &sorted, &rest, &results);
+        let turn = self.turn_of(asked, &notes, &sorted, &rest, &results);
         let mut expanded = expand(&turn, wrote, (self.settings.clock)(), &exists);
         at.said.grounds.append(&mut expanded.grounds);
         let text = std::mem::take(&mut expanded.text);
@@ -80,13 +82,13 @@ impl Agent<'_> {
     }
 
     fn kinds(&mut self, message: &str, at: &mut Answering<'_>, cost: &mut Cost) -> Result<Sorted, AgentError> {
-        let mut sorted = Sorted::default();
+        let mut kinds = Vec::new();
         for sentence in sentences(message) {
             let request = sort(self.prompts.text("small_sort"), &sentence);
-            let kind = Kind::read(&self.paid(&request, at, None, cost)?.text);
-            sorted.0.push((sentence, kind));
+            let Answer { text, line_chances, .. } = self.paid(&request, at, None, cost)?;
+            kinds.push((sentence, Kind::read(&text), line_chances.first().copied().unwrap_or(SURE)));
         }
-        Ok(sorted)
+        Ok(Sorted::by(kinds))
     }
 
     /// Asks the model, and counts what that took.
@@ -111,13 +113,14 @@ impl Agent<'_> {
     pub(crate) fn turn_of<'a>(
         &'a self,
         asked: &'a Asked,
+        notes: &'a [(MemoryPath, String)],
         sorted: &'a Sorted,
         rest: &'a [String],
         results: &'a [(String, String)],
     ) -> Turn<'a> {
         Turn {
             prompts: [self.prompts.text("small"), self.prompts.text("small_answer")],
-            notes: &asked.notes,
+            notes,
             message: &asked.message,
             sorted,
             session: &asked.before,

@@ -39,6 +39,9 @@ const MOST_TOLD: usize = 300;
 /// An older exchange is told again if it shares so many words with the message.
 const LEAST_SHARED: usize = 3;
 
+/// How likely a line is of which the engine does not tell, in thousandths.
+const SURE: u16 = 1_000;
+
 /// What begins the lines of a request.
 const NOTES: &str = "Notes:\n";
 const BEFORE: &str = "Before: ";
@@ -80,7 +83,7 @@ pub struct Wrote<'a> {
 pub fn changes(turn: &Turn<'_>) -> Request {
     let [prompt, _] = turn.prompts;
     let (view, words) = (View::of(turn.notes), turn.sorted.new());
-    let grammar = small(&offer(&view, &words, turn.sorted.forgets()));
+    let grammar = small(&offer(&view, &words, turn.sorted.removes()));
     let steps = json!({"steps": {"type": "array", "items": {"type": "string"}}, "reply": {"type": "string"}});
     let told = told_of(turn, &turn.sorted.told());
     request(examples(prompt), told, Some(shape(grammar, &steps)), MAX_TOKENS)
@@ -121,7 +124,7 @@ pub(super) fn told_of(turn: &Turn<'_>, message: &str) -> String {
         let quoted = said.split(['\n', '\r']).map(|line| format!("\n> {line}")).collect::<String>();
         text.push_str(&prompt::fenced(&format!("\n{call}{quoted}")));
     }
-    for exchange in before(turn) {
+    for exchange in before(turn.session, turn.message) {
         let reply = exchange.reply.as_deref().unwrap_or_default();
         text.push_str(&format!("\n{BEFORE}{}\nYou: {}", told(&exchange.message), told(reply)));
     }
@@ -145,11 +148,18 @@ pub fn expand(turn: &Turn<'_>, wrote: Wrote<'_>, now: Timestamp, exists: &dyn Fn
     }
 }
 
+/// Of these notes those that a message is about: a small model gets lost in more.
+#[must_use]
+pub fn about(notes: &[(MemoryPath, String)], message: &str) -> Vec<(MemoryPath, String)> {
+    let near = View::of(notes).about(message).into_iter().cloned().collect::<BTreeSet<_>>();
+    notes.iter().filter(|(path, _)| near.contains(path)).cloned().collect()
+}
+
 /// What the changes of a message may be made of.
-fn offer<'o>(view: &'o View<'_>, words: &'o str, forgets: bool) -> Offer<'o> {
+fn offer<'o>(view: &'o View<'_>, words: &'o str, removes: bool) -> Offer<'o> {
     let entries = || view.notes.iter().flat_map(|note| note.entries.iter().map(move |entry| (note, entry)));
     let address = |(note, entry): (&view::Shown<'_>, &view::Entry)| format!("{}.{}", note.name, entry.key);
-    let filled = entries().filter(|(_, entry)| !entry.value.is_empty()).map(address);
+    let filled = entries().filter(|(_, entry)| !entry.value.is_empty()).map(|(note, entry)| view.dropped(note, entry));
     let mut notes: Vec<&str> = view.notes.iter().map(|note| note.name.as_str()).collect();
     // What is told of the person has its place also where their note is not shown.
     if !notes.contains(&PERSON) {
@@ -157,7 +167,7 @@ fn offer<'o>(view: &'o View<'_>, words: &'o str, forgets: bool) -> Offer<'o> {
     }
     let whole = notes.iter().filter(|name| **name != PERSON).map(|name| (*name).to_owned()).chain(view.rows());
     Offer {
-        drops: if forgets { filled.chain(whole).collect() } else { Vec::new() },
+        drops: if removes { filled.chain(whole).collect() } else { Vec::new() },
         lines: entries().filter(|(_, entry)| !entry.is_prose).map(address).collect(),
         notes,
         words,
@@ -166,18 +176,18 @@ fn offer<'o>(view: &'o View<'_>, words: &'o str, forgets: bool) -> Offer<'o> {
 
 /// What was said before, as far as it is told again: the last exchanges, and before them the older one that shares most words with the
 /// message.
-fn before<'a>(turn: &Turn<'a>) -> Vec<&'a Exchange> {
-    let exchanges = &turn.session.exchanges;
+fn before<'a>(session: &'a Session, message: &str) -> Vec<&'a Exchange> {
+    let exchanges = &session.exchanges;
     let (older, last) = exchanges.split_at(exchanges.len().saturating_sub(MOST_EXCHANGES));
-    let asked = stems(turn.message);
+    let asked = stems(message);
     let shared = |exchange: &&Exchange| stems(&exchange.message).intersection(&asked).count();
     let nearest = older.iter().max_by_key(shared).filter(|exchange| shared(exchange) >= LEAST_SHARED);
     nearest.into_iter().chain(last).collect()
 }
 
 /// The words of what was said before, as far as it is told again.
-fn said_before(turn: &Turn<'_>) -> String {
-    before(turn).iter().map(|exchange| exchange.message.as_str()).collect::<Vec<_>>().join(" ")
+fn said_before(session: &Session, message: &str) -> String {
+    before(session, message).iter().map(|exchange| exchange.message.as_str()).collect::<Vec<_>>().join(" ")
 }
 
 /// The stems of the words of a text.

@@ -92,8 +92,8 @@ fn notes_are_shown_by_name_whatever_form_they_have() {
         ("lists/subscriptions.md", TABLE),
     ]);
     let shown = View::of(&notes).shown();
-    let expected = "# user\ntown: Delft\nBoss: [[Ivo Smit]]\nLikes 1: tea\nLikes 2: rain\n\
-                    # Ivo Smit\naliases: Ivo\nline 1: Prefers short mails.\n\
+    let expected = "# user\ntown: Delft\nBoss: [[Ivo Smit]]\nLikes: tea\nLikes: rain\n\
+                    # Ivo Smit\naliases: Ivo\nPrefers short mails.\n\
                     # Subscriptions\nKino Club price: 14 EUR\nKino Club renews: 3 March\nBike price: 19 EUR\nBike renews: 21 June\n";
     assert_eq!(shown, expected);
 }
@@ -133,6 +133,14 @@ fn each_step_is_the_call_that_it_means() {
         "drop user.car",
         &json!([
             {"action": "update_file", "path": "user.md", "old_content": "\n- car: blue Volvo\n", "new_content": "\n"}
+        ]),
+    );
+    let open_points = "- call the bank\n";
+    calls(
+        "The bank is done, delete it.",
+        "drop user.Open points: call the bank",
+        &json!([
+            {"action": "update_file", "path": "user.md", "old_content": format!("\n{open_points}"), "new_content": "\n"}
         ]),
     );
     calls("Forget Stina.", "drop Stina", &json!([{"action": "delete_file", "path": "entities/stina.md"}]));
@@ -351,8 +359,38 @@ fn a_message_is_sorted_by_its_sentences() {
     assert_eq!(of("我搬到禾川了。我住在哪里？"), ["我搬到禾川了。", "我住在哪里？"]);
     assert_eq!(of(" \n "), [""; 0]);
     assert_eq!(of(&"So it is. ".repeat(40)).len(), 16);
-    let kinds = ["ask", "Tell.", "forget\n", "chat", "hm", ""].map(Kind::read);
-    assert_eq!(kinds, [Kind::Ask, Kind::Tell, Kind::Forget, Kind::Chat, Kind::Ask, Kind::Ask]);
+    let kinds = ["ask", "Tell.", "remove\n", "chat", "hm", ""].map(Kind::read);
+    assert_eq!(kinds, [Kind::Ask, Kind::Tell, Kind::Remove, Kind::Chat, Kind::Ask, Kind::Ask]);
+}
+
+#[test]
+fn what_the_model_is_not_sure_of_counts_as_what_does_least_harm() {
+    let kinds = |sentences: &[(Kind, u16)]| {
+        let sentences = sentences.iter().map(|(kind, chance)| ("so".to_owned(), *kind, *chance)).collect();
+        Sorted::by(sentences).0.into_iter().map(|(_, kind)| kind).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(&[(Kind::Remove, 599)]), [Kind::Ask]);
+    assert_eq!(kinds(&[(Kind::Remove, 600), (Kind::Chat, 700)]), [Kind::Remove, Kind::Chat]);
+    assert_eq!(kinds(&[(Kind::Chat, 699), (Kind::Tell, 400)]), [Kind::Tell, Kind::Tell]);
+    assert_eq!(kinds(&[(Kind::Chat, 699), (Kind::Ask, 400)]), [Kind::Chat, Kind::Ask]);
+}
+
+#[test]
+fn the_notes_that_a_message_names_are_shown_with_those_that_are_linked() {
+    let notes = notes(&[
+        ("user.md", "- brother: [[people/aleksi]]\n- vet: [[places/lintu]]\n"),
+        ("people/aleksi.md", "# Aleksi\n\n- partner: [[people/kerttu]]\n"),
+        ("people/kerttu.md", "# Kerttu\n"),
+        ("places/lintu.md", "# Lintu\n"),
+        ("places/yard.md", "# Yard\n\n- owner: [[people/kerttu]]\n"),
+    ]);
+    let near = |message: &str| {
+        let near = about(&notes, message);
+        near.iter().map(|(path, _)| path.stem().to_owned()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(near("Missä Aleksin avopuoliso asuu?"), "user aleksi kerttu");
+    assert_eq!(near("What about Kerttu?"), "user aleksi kerttu yard");
+    assert_eq!(near("Is it raining?"), "user aleksi kerttu lintu yard", "where none is named all are shown");
 }
 
 #[test]
@@ -366,7 +404,7 @@ fn only_what_was_told_can_change_a_note() {
     };
     let told = gbnf(&Sorted(vec![part("Where is Omar?", Kind::Ask), part("I moved to Lund.", Kind::Tell)]));
     assert!(told.contains("\"Lund\"") && !told.contains("\"Omar\"") && !told.contains("drop "), "{told}");
-    let gone = gbnf(&Sorted(vec![part("Where is Omar?", Kind::Ask), part("Forget my car.", Kind::Forget)]));
+    let gone = gbnf(&Sorted(vec![part("Where is Omar?", Kind::Ask), part("Forget my car.", Kind::Remove)]));
     assert!(gone.contains("drop ") && !gone.contains("set "), "{gone}");
 }
 

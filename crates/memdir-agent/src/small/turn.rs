@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 
 use serde_json::{Value, json};
 
-use super::{date, stems};
+use super::{SURE, date, stems};
 use super::edit::Edits;
 use super::view::{Entry, Shown, View};
 use crate::prompt::fenced;
@@ -35,7 +35,6 @@ pub struct Expanded {
 const UNSURE: u16 = 50;
 /// The same for a line that is dropped: nothing takes its place, so nothing else shows what was meant.
 const UNSURE_TO_DROP: u16 = 300;
-const SURE: u16 = 1_000;
 /// The reply where only lines may be said, and none was told of.
 const NOT_THERE: &str = "That is not in your notes.";
 /// The reply where there is nothing to show.
@@ -368,7 +367,8 @@ impl<'t, 'n> Turn<'t, 'n> {
 
     /// A line, a row of a table, or a note that goes.
     fn drop(&mut self, address: &str) -> Done {
-        let entry = self.of.view.entry(address).map(|(note, entry)| (note, vec![entry]));
+        let view = self.of.view;
+        let entry = view.drops(address).or_else(|| view.entry(address)).map(|(note, entry)| (note, vec![entry]));
         if let Some((note, entries)) = entry.or_else(|| self.of.view.row(address)) {
             if !self.is_ambiguous(Some(note)) {
                 entries.into_iter().try_for_each(|entry| self.edits.push(note, entry, None))?;

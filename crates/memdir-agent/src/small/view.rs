@@ -14,6 +14,10 @@ use super::Turn;
 
 /// A longer value is shown by its beginning.
 const MOST_VALUE: usize = 200;
+/// A word of a name with more letters than this is known by its beginning: languages put endings to names.
+const LEAST_NAME: usize = 3;
+/// So many characters of a line are written where it is dropped.
+const MOST_DROPPED: usize = 80;
 /// How many entries are shown at most; a small model gets lost in more.
 const MOST_ENTRIES: usize = 240;
 
@@ -42,6 +46,8 @@ pub(super) struct Shown<'n> {
 pub(super) struct Entry {
     /// What it is called: no other entry of its note has the name.
     pub(super) key: String,
+    /// What stands before its value where it is shown: its key, or of a line without one the heading above it, which may be empty.
+    label: String,
     /// What it says.
     pub(super) value: String,
     /// The lines in which it stands without the last end, in bytes of the note.
@@ -88,13 +94,34 @@ impl<'n> View<'n> {
         view
     }
 
+    /// The notes that a text names, with those that are linked with them and the person's own; all where it names none.
+    pub(super) fn about(&self, text: &str) -> Vec<&'n MemoryPath> {
+        let mut said = BTreeSet::new();
+        memdir_note::words::each(text, &mut |word, _| {
+            said.insert(word.to_owned());
+        });
+        let is_person = |note: &Shown<'_>| note.path.as_str() == PERSON_NOTE;
+        let is_named = |note: &&Shown<'n>| !is_person(note) && note.names().iter().any(|name| is_said(name, &said));
+        let named: Vec<&Shown<'n>> = self.notes.iter().filter(is_named).collect();
+        let leads = |from: &Shown<'n>, to: &Shown<'n>| {
+            let mut links = from.entries.iter().flat_map(|entry| links(&entry.value));
+            links.any(|link| self.linked(link).is_some_and(|note| note.path == to.path))
+        };
+        let is_near = |note: &&Shown<'n>| {
+            let is_linked = |other: &&Shown<'n>| leads(note, other) || leads(other, note);
+            named.is_empty() || is_person(note) || named.iter().any(|other| other.path == note.path || is_linked(other))
+        };
+        self.notes.iter().filter(is_near).map(|note| note.path).collect()
+    }
+
     /// The notes as they are shown.
     pub(super) fn shown(&self) -> String {
         let mut shown = String::new();
         for note in &self.notes {
             shown.push_str(&format!("# {}\n", note.name));
             for entry in &note.entries {
-                shown.push_str(&format!("{}: {}\n", entry.key, self.said(&entry.value)));
+                shown.push_str(&labelled(entry, &self.said(&entry.value)));
+                shown.push('\n');
             }
         }
         shown
@@ -123,6 +150,22 @@ impl<'n> View<'n> {
         said
     }
 
+    /// A line as it is dropped: its note and what is shown of it, by its beginning.
+    pub(super) fn dropped(&self, note: &Shown<'_>, entry: &Entry) -> String {
+        let said = labelled(entry, &self.said(&entry.value)).replace('<', " ");
+        let said = match said.char_indices().nth(MOST_DROPPED) {
+            Some((end, _)) => format!("{}…", said.get(..end).unwrap_or_default()),
+            None => said,
+        };
+        format!("{}.{said}", note.name)
+    }
+
+    /// The line that is dropped so.
+    pub(super) fn drops(&self, written: &str) -> Option<(&Shown<'n>, &Entry)> {
+        let mut entries = self.notes.iter().flat_map(|note| note.entries.iter().map(move |entry| (note, entry)));
+        entries.find(|(note, entry)| self.dropped(note, entry) == written)
+    }
+
     /// The note that a link leads to, if it is shown.
     fn linked(&self, target: &str) -> Option<&Shown<'n>> {
         let target = target.trim().trim_end_matches(".md");
@@ -148,7 +191,7 @@ impl<'n> View<'n> {
     /// The notes that a message may mean as well as this one: all words of its name that the message says are in theirs, and the
     /// message has no other word that tells them apart.
     pub(super) fn as_likely(&self, note: &Shown<'n>, turn: &Turn<'_>) -> Vec<&Shown<'n>> {
-        let message = words_of(&format!("{} {}", turn.message, super::said_before(turn)));
+        let message = words_of(&format!("{} {}", turn.message, super::said_before(turn.session, turn.message)));
         let name = |note: &Shown<'_>| words_of(&note.name);
         let said: BTreeSet<String> = name(note).intersection(&message).cloned().collect();
         if said.is_empty() || note.path.as_str() == PERSON_NOTE {
@@ -198,6 +241,18 @@ impl<'n> View<'n> {
 }
 
 impl Shown<'_> {
+    /// The words of its name and the other names that it goes by, each folded.
+    fn names(&self) -> BTreeSet<String> {
+        let mut names = BTreeSet::new();
+        let all = std::iter::once(&self.name).chain(&self.aliases);
+        all.for_each(|name| {
+            memdir_note::words::each(name, &mut |word, _| {
+                names.insert(word.to_owned());
+            });
+        });
+        names
+    }
+
     /// The entry of this key.
     pub(super) fn entry(&self, key: &str) -> Option<&Entry> {
         let key = memdir_note::fact::key(key);
@@ -225,6 +280,23 @@ impl Shown<'_> {
     }
 }
 
+/// Whether a word of a name is said, in some form: a word that begins as it does, but for its last letter.
+fn is_said(name: &str, said: &BTreeSet<String>) -> bool {
+    let letters = name.chars().count();
+    let stem = name.char_indices().nth(letters.saturating_sub(1)).map_or(name, |(end, _)| name.get(..end).unwrap_or(name));
+    said.contains(name) || letters > LEAST_NAME && said.iter().any(|word| word.starts_with(stem))
+}
+
+/// The targets of the links in a value.
+fn links(value: &str) -> impl Iterator<Item = &str> {
+    value.split("[[").skip(1).filter_map(|link| link.split(['|', ']']).next())
+}
+
+/// An entry with what it says.
+fn labelled(entry: &Entry, said: &str) -> String {
+    if entry.label.is_empty() { said.to_owned() } else { format!("{}: {said}", entry.label) }
+}
+
 /// The entries of a note, in the order of their lines.
 fn entries(note: &Note<'_>, text: &str) -> Vec<Entry> {
     let facts = note.facts();
@@ -246,8 +318,10 @@ fn entries(note: &Note<'_>, text: &str) -> Vec<Entry> {
             told = told.max(fact.span.end);
             is_fact = true;
             let is_inside = fact.span.start >= line.start && fact.span.end <= line.end;
+            let key = names.free(&plain_name(&fact.key));
             found.push(Entry {
-                key: names.free(&plain_name(&fact.key)),
+                label: key.clone(),
+                key,
                 value: fact.value,
                 lines: line.start..lines.end_behind(fact.span.end).max(line.end),
                 place: is_inside.then_some(fact.span),
@@ -291,8 +365,10 @@ fn rows(text: &str, line: &Range<usize>, header: &[String], names: &mut Names, f
     let first = cells.first().map(cell).unwrap_or_default();
     let row = Some(names.free(&plain_name(first))).filter(|name| !name.is_empty());
     for (place, head) in cells.iter().zip(header).skip(1) {
+        let key = names.free(&plain_name(&format!("{first} {head}")));
         found.push(Entry {
-            key: names.free(&plain_name(&format!("{first} {head}"))),
+            label: key.clone(),
+            key,
             value: cell(place).to_owned(),
             lines: line.clone(),
             place: Some(place.clone()),
@@ -314,8 +390,10 @@ fn bare(note: &Note<'_>, number: usize, whole: &str, line: &Range<usize>, names:
     let heading =
         note.heading_above(number).filter(|heading| heading.level > 1).map(|heading| plain_name(&heading.shown()));
     let value = mark.trim_end();
+    let heading = heading.unwrap_or_default();
     (!value.is_empty()).then(|| Entry {
-        key: names.numbered(&heading.filter(|heading| !heading.is_empty()).unwrap_or_else(|| "line".to_owned())),
+        key: names.numbered(if heading.is_empty() { "line" } else { &heading }),
+        label: heading.clone(),
         value: value.to_owned(),
         lines: line.clone(),
         place: Some(from..from + value.len()),

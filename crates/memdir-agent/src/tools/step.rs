@@ -65,7 +65,7 @@ impl Agent<'_> {
         let lines: String = tools.iter().map(prompt::line).collect();
         let (rest, results) = (wishes(&asked.filters), results(run));
         let sorted = small::Sorted::default();
-        let told = small::told_of(&self.turn_of(asked, &sorted, &rest, &results), &asked.message);
+        let told = small::told_of(&self.turn_of(asked, &asked.notes, &sorted, &rest, &results), &asked.message);
         let today = small::today((self.settings.clock)());
         messages.push(Message { role: Role::User, text: format!("Today: {today}\nTools:\n{lines}{told}") });
         Request {
