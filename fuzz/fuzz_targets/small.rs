@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use memdir_agent::small::{Turn, expand, request};
+use memdir_agent::small::{Kind, Sorted, Turn, Wrote, about, changes, expand};
 use memdir_agent::{Exchange, Prompts, Session};
 use memdir_core::path::MemoryPath;
 use memdir_core::time::Timestamp;
@@ -21,8 +21,8 @@ const MOST: usize = 600;
 /// How many turns are made from a grammar.
 const TURNS: usize = 2;
 
-fuzz_target!(|input: ([String; 4], String, Vec<(String, String)>, [bool; 2], Vec<u16>, u64)| {
-    let (texts, message, before, [writes, quotes], line_chances, seed) = input;
+fuzz_target!(|input: ([String; 4], String, Vec<(String, String)>, [bool; 3], Vec<u16>, u64)| {
+    let (texts, message, before, [tells, removes, quotes], line_chances, seed) = input;
     let short = |text: &str| text[..text.floor_char_boundary(MOST)].to_owned();
     let path = |path: &str| MemoryPath::parse(path).unwrap();
     let notes: Vec<_> = PATHS.iter().zip(&texts).map(|(name, text)| (path(name), short(text))).collect();
@@ -30,9 +30,14 @@ fuzz_target!(|input: ([String; 4], String, Vec<(String, String)>, [bool; 2], Vec
     let exchange = |(message, reply)| Exchange { message, reply: Some(reply), ..Exchange::default() };
     session.exchanges = before.into_iter().map(exchange).collect();
     let (prompts, message) = (Prompts::default(), short(&message));
-    let (prompt, session) = (prompts.text("small"), &session);
-    let turn = Turn { prompt, notes: &notes, message: &message, session, rest: &[], results: &[], writes, quotes };
-    let grammar = request(&turn).shape.unwrap().grammar;
+    let (texts, session) = (["small", "small_answer"].map(|name| prompts.text(name)), &session);
+    let kinds = [(tells, Kind::Tell), (removes, Kind::Remove)].into_iter().filter(|(is_so, _)| *is_so);
+    let sorted = Sorted(kinds.map(|(_, kind)| (message.clone(), kind)).collect());
+    let near = about(&notes, &message);
+    assert!(near.iter().all(|note| notes.contains(note)));
+    let (notes, sorted) = (&notes, &sorted);
+    let turn = Turn { prompts: texts, notes, message: &message, sorted, session, rest: &[], results: &[], quotes };
+    let grammar = changes(&turn).shape.unwrap().grammar;
     let read = gbnf::Gbnf::read(&grammar.gbnf());
     let mut dice = gbnf::Dice(seed);
     let now = Timestamp::from_seconds(1_795_000_000);
@@ -42,13 +47,14 @@ fuzz_target!(|input: ([String; 4], String, Vec<(String, String)>, [bool; 2], Vec
         let (input_tokens, output_tokens, reused_tokens) = (0, 0, 0);
         let answer =
             Answer { text, thought: None, line_chances, end: End::Done, input_tokens, output_tokens, reused_tokens };
-        let expanded = expand(&turn, &answer, now, &|_| false).text;
+        let wrote = Wrote { changes: Some(&answer), answer: Some(&answer).filter(|_| quotes) };
+        let expanded = expand(&turn, wrote, now, &|_| false).text;
         let parsed = parse(expanded.as_bytes());
         assert!(parsed.issues.is_empty(), "{:?}\n{expanded}", parsed.issues);
         assert!(parsed.reply.is_some(), "{expanded}");
         for entry in &parsed.entries {
             let Entry::Call(call) = entry else { panic!("{entry:?}\n{expanded}") };
-            assert!(writes && call.action.path().is_some(), "{expanded}");
+            assert!((tells || removes) && call.action.path().is_some(), "{expanded}");
         }
     }
 });
