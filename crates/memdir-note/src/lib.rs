@@ -42,7 +42,7 @@ pub use target::{Syntax, Target, Targets};
 pub use web::{Seen, SeenLink, Web};
 
 use front::FrontMatter;
-pub use front::quoted;
+pub use front::{FrontMatterError, quoted};
 use markup::Markup;
 
 /// One note, read once.
@@ -87,6 +87,12 @@ impl<'t> Note<'t> {
     #[must_use]
     pub fn body(&self) -> usize {
         self.front.body
+    }
+
+    /// Why nothing in the front matter is read, where it is no YAML.
+    #[must_use]
+    pub fn front_error(&self) -> Option<&FrontMatterError> {
+        self.front.error.as_ref()
     }
 
     /// The text of a range of bytes.

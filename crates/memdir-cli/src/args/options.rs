@@ -469,6 +469,7 @@ pub(super) const KINDS: &[Choice<Kind>] = &[
     ("sync_conflict", Kind::SyncConflict, ""),
     ("unportable_name", Kind::UnportableName, ""),
     ("active_content", Kind::ActiveContent, ""),
+    ("unreadable", Kind::Unreadable, ""),
 ];
 
 /// Which part of a long list.
