@@ -12,6 +12,7 @@ use memdir_core::path::MemoryPath;
 
 pub mod canvas;
 pub mod card;
+mod ending;
 pub mod excluded;
 pub mod fact;
 mod front;
@@ -32,6 +33,7 @@ pub mod words;
 
 pub use canvas::{Canvas, PlaceKind};
 pub use card::{Card, CardFact, tag_length};
+pub use ending::Ending;
 pub use excluded::Excluded;
 pub use fact::Fact;
 pub use heading::Heading;
