@@ -184,8 +184,10 @@ impl FrontMatter {
         let read = if yaml.len() <= MOST_BYTES { Self::read(text, yaml.start, end) } else { Err(None) };
         let read = read.unwrap_or_else(|error| {
             // The parser counts the lines below the first `---`.
-            let error = error
-                .map(|error| FrontMatterError { line: error.marker().line() + 1, message: error.info().to_owned() });
+            let error = error.map(|error| FrontMatterError {
+                line: error.marker().line() + 1,
+                message: error.info().trim().to_owned(),
+            });
             Self { error, ..Self::default() }
         });
         Self { body, end, ..read }

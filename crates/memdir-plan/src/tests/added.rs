@@ -9,11 +9,13 @@ use super::*;
 fn items(text: &str) -> Vec<String> {
     let (mut items, mut depth) = (Vec::new(), 0);
     for event in Parser::new(text) {
-        match event {
-            Event::Start(Tag::Item) => (depth += 1, items.push(String::new())).1,
-            Event::End(TagEnd::Item) => depth -= 1,
-            Event::Text(text) if depth > 0 => items.last_mut().unwrap().push_str(&text),
-            _ => {}
+        if let Event::Start(Tag::Item) = &event {
+            depth += 1;
+            items.push(String::new());
+        } else if let Event::End(TagEnd::Item) = &event {
+            depth -= 1;
+        } else if let (Event::Text(text), Some(item)) = (&event, items.last_mut().filter(|_| depth > 0)) {
+            item.push_str(text);
         }
     }
     items
