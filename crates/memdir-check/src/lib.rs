@@ -179,7 +179,6 @@ impl Look {
             sketch: near::Sketch::of(text, note),
             lines: near::lines(text, note),
             unread: note.front_error().cloned().map(Unread::FrontMatter),
-
             ..Self::of_bytes(text.as_bytes())
         }
     }

@@ -41,10 +41,9 @@ impl Ending {
             range_around(&note.markup.opaque, longer.len() - 1).map(|range| note.line_at(range.start))
         };
         let end = if text.ends_with(['\n', '\r']) { "" } else { "\n" };
-        match (hidden(end), hidden(&format!("{end}\n"))) {
-            (_, Some(line)) => Self::Open { line },
-            (Some(_), None) => Self::Html,
-            (None, None) => Self::Text,
+        if hidden(end).is_none() {
+            return Self::Text;
         }
+        hidden(&format!("{end}\n")).map_or(Self::Html, |line| Self::Open { line })
     }
 }
