@@ -48,6 +48,21 @@ fn what_replaces_a_value_or_says_when_it_held_is_told_nothing() {
     }
 }
 
+#[test]
+fn a_write_that_makes_front_matter_unreadable_is_made_and_told() {
+    let env = Env::with(&[("a.md", "---\ntitle: Dune\n---\nx\n"), ("b.md", "---\ntitle: a: b\n---\nx\n")]);
+    let report = env.exec(&json!([
+        {"action": "append_file", "path": "b.md", "content": "y\n"},
+        {"action": "update_file", "path": "a.md", "old_content": "Dune", "new_content": "Dune: Part Two"},
+    ]));
+    let [issue] = report["issues"].as_array().unwrap().as_slice() else { panic!("{report}") };
+    assert_eq!((&issue["code"], &issue["index"]), (&json!("unread_front_matter"), &json!(2)), "{report}");
+    assert_eq!(env.read("a.md"), "---\ntitle: Dune: Part Two\n---\nx\n");
+    let found = env.ask(&["check", "--kind", "unreadable"]).exits(0);
+    let found: Vec<_> = found["findings"].as_array().unwrap().iter().map(|one| (&one["path"], &one["line"])).collect();
+    assert_eq!(found, [(&json!("a.md"), &json!(2)), (&json!("b.md"), &json!(2))]);
+}
+
 /// A contradiction with another note is told with an index, and a note of another folder is not read for it without one.
 #[test]
 fn another_note_is_known_by_the_index_alone() {

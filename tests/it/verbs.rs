@@ -327,6 +327,37 @@ fn a_name_alone_renames_in_place() {
 }
 
 #[test]
+fn a_file_that_is_renamed_keeps_its_extension() {
+    let env = Env::with(&[("user.md", "![[Sea.png]] [two](in/a.tar.gz)\n"), ("Sea.png", "x"), ("in/a.tar.gz", "y")]);
+    for (from, to, becomes) in [
+        ("Sea.png", "Lake", "Lake.png"),
+        ("Lake.png", "in/Dr. Reis", "in/Dr. Reis.png"),
+        ("in/Dr. Reis.png", "./Sea.jpg", "Sea.jpg"),
+        ("Sea.jpg", "in/", "in/Sea.jpg"),
+        ("in/a.tar.gz", "b", "in/b.gz"),
+        ("in", "out", "out/b.gz"),
+    ] {
+        assert_eq!(env.run(&["mv", from, to], "").code, 0, "{from}");
+        assert!(env.at(becomes).exists() && !env.at(from).exists(), "{becomes}: {:?}", env.files());
+    }
+    assert_eq!(env.read("user.md"), "![[Sea.jpg]] [two](out/b.gz)\n");
+}
+
+#[test]
+fn set_says_what_it_replaced() {
+    let env = Env::with(&[("user.md", "# Me\n\n- **City**: Uppsala\n\n| born | 1990 |\n|---|---|\n| pet | cat |\n")]);
+    let line = "1 line in user.md · undo: memdir undo\n";
+    for (key, value, said) in [
+        ("city", "Oslo", format!("city: Uppsala → Oslo\n{line}")),
+        ("city", "Oslo", "nothing had to be changed\n".to_owned()),
+        ("pet", "dog", format!("pet: cat → dog\n{line}")),
+        ("job", "nurse", format!("+{line}")),
+    ] {
+        assert_eq!(env.run(&["set", "user", key, value], "").stdout, said);
+    }
+}
+
+#[test]
 fn a_new_note_has_one_title() {
     let env = people();
     env.ask(&["new", "people/bo", "# Bo"]).exits(0);

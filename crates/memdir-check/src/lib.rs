@@ -14,7 +14,7 @@ use memdir_core::action::{Action, DeleteFile};
 use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{LinkStatus, Links, Writing};
-use memdir_note::{Excluded, Note, Targets};
+use memdir_note::{Excluded, FrontMatterError, Note, Targets};
 
 mod contradiction;
 mod edit;
@@ -53,6 +53,8 @@ pub enum Kind {
     UnportableName,
     /// Something that would run or reach out once the note is opened in a viewer.
     ActiveContent,
+    /// A note that cannot be read, or whose front matter cannot, so that nothing of it is known.
+    Unreadable,
 }
 
 /// One thing that is wrong.
@@ -114,6 +116,18 @@ pub struct Look {
     facts: fact::Facts,
     sketch: Option<near::Sketch>,
     lines: Vec<u32>,
+    unread: Option<Unread>,
+}
+
+/// What of a note could not be read.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+enum Unread {
+    /// Nothing, for a reason that is a sentence.
+    Note(String),
+    /// Nothing but bytes.
+    Text,
+    /// The front matter.
+    FrontMatter(FrontMatterError),
 }
 
 /// One kind of active content of a note.
@@ -164,8 +178,15 @@ impl Look {
             facts: fact::Facts::of(text, note),
             sketch: near::Sketch::of(text, note),
             lines: near::lines(text, note),
+            unread: note.front_error().cloned().map(Unread::FrontMatter),
             ..Self::of_bytes(text.as_bytes())
         }
+    }
+
+    /// What is known of a note that could not be read; `why` is one lower-case sentence.
+    #[must_use]
+    pub fn of_unread(why: String) -> Self {
+        Self { unread: Some(Unread::Note(why)), ..Self::default() }
     }
 
     /// What is known of a note that is too large to be read.
@@ -178,7 +199,7 @@ impl Look {
     #[must_use]
     pub fn of_bytes(bytes: &[u8]) -> Self {
         let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        Self { digest: Some(Digest::of(bytes)), size, ..Self::default() }
+        Self { digest: Some(Digest::of(bytes)), size, unread: Some(Unread::Text), ..Self::default() }
     }
 }
 
@@ -205,6 +226,24 @@ impl Active {
     }
 }
 
+impl Unread {
+    fn finding(&self, path: &MemoryPath) -> Finding {
+        let (line, message) = match self {
+            Self::Note(why) => (None, why.clone()),
+            Self::Text => (None, format!("`{path}` is no UTF-8 text, so nothing in it is read")),
+            Self::FrontMatter(error) => (Some(error.line), front_matter(error)),
+        };
+        Finding { line, message, ..finding(Kind::Unreadable, path) }
+    }
+}
+
+/// What to say of a front matter that is no YAML, as one lower-case sentence.
+#[must_use]
+pub fn front_matter(error: &FrontMatterError) -> String {
+    let FrontMatterError { line, message } = error;
+    format!("line {line} is where the front matter stops being valid YAML, so none of it is read: {message}")
+}
+
 /// Says all that is wrong. `read` is asked for the text of notes with broken links and of what those lead to, and of notes
 /// that may be nearly the same, one after the other, so that no texts have to be kept.
 #[must_use]
@@ -222,6 +261,7 @@ pub fn check(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Option<String
     // A name that leads elsewhere is no note of its own.
     let own = || notes.iter().filter(|(path, file, _)| !file.is_link && !seen.excluded.holds(path));
     let own = || own().map(|(path, _, look)| (*path, *look));
+    findings.extend(own().filter_map(|(path, look)| Some(look.unread.as_ref()?.finding(path))));
     findings.extend(contradiction::conflicts(own(), seen.past_status, read));
     findings.extend(duplicates(own(), seen.links));
     findings.extend(near::near(own(), read));
@@ -344,7 +384,7 @@ impl Finding {
     /// How soon a person should look at it; less is sooner.
     fn weight(&self) -> u8 {
         match self.kind {
-            Kind::BrokenLink | Kind::ConflictingFact | Kind::SyncConflict => 0,
+            Kind::BrokenLink | Kind::ConflictingFact | Kind::SyncConflict | Kind::Unreadable => 0,
             Kind::Duplicate | Kind::Oversized | Kind::UnportableName | Kind::ActiveContent => 1,
             Kind::Unwritten if self.action.is_some() => 1,
             Kind::Orphan => 2,

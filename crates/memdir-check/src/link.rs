@@ -10,7 +10,7 @@ use memdir_core::report::{LinkEntry, LinkKind, LinkStatus};
 use memdir_note::heading::Found;
 use memdir_note::link::Style;
 use memdir_note::relink::Before;
-use memdir_note::target::joined_to;
+use memdir_note::target::{joined_to, outside};
 use memdir_note::{Link, Note, Syntax, folded};
 
 /// No more links of one note are mended at once; the rest is when these are.
@@ -54,7 +54,7 @@ pub(super) fn broken(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Optio
         let is_of = |entry: &LinkEntry, link: &Link| link.path == entry.target && link.subpath == entry.subpath;
         for entry in entries {
             let link = rest.find(|link| is_of(entry, link));
-            if !is_broken(entry.status) || names.is_folder(entry) {
+            if !is_broken(entry.status) || names.is_folder(entry) || is_outside(entry, link) {
                 continue;
             }
             let kind = if names.is_unwritten(entry, link) { Kind::Unwritten } else { Kind::BrokenLink };
@@ -139,6 +139,13 @@ impl<'s> Names<'s> {
     fn called(&self, name: &str) -> &[&'s MemoryPath] {
         self.notes.get(&folded(name.trim())).map_or(&[], Vec::as_slice)
     }
+}
+
+/// Whether a link of Markdown or HTML leads out of the memory, where memdir does not look.
+fn is_outside(entry: &LinkEntry, link: Option<&Link>) -> bool {
+    entry.status == LinkStatus::BrokenFile
+        && link.is_some_and(|link| link.syntax != Syntax::Wiki)
+        && outside(entry.source.parent().as_ref(), &entry.target).is_some()
 }
 
 /// What stands behind the last dot of a name.

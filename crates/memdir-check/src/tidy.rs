@@ -106,7 +106,7 @@ fn of_finding(finding: &Finding) -> Option<TidyStep> {
         Kind::Duplicate => "another note says the same, byte for byte",
         Kind::BrokenLink | Kind::Unwritten => "the link leads nowhere",
         Kind::UnportableName => "not every system can store this name",
-        Kind::Orphan | Kind::Oversized | Kind::SyncConflict | Kind::ActiveContent => return None,
+        Kind::Orphan | Kind::Oversized | Kind::SyncConflict | Kind::ActiveContent | Kind::Unreadable => return None,
     };
     let action = finding.action.clone()?;
     Some(TidyStep { why, path: finding.path.clone(), actions: vec![action] })

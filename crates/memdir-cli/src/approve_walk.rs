@@ -163,7 +163,7 @@ impl Walk<'_> {
             Word::Yes => reviewed.trouble.is_none(),
             Word::Edit => text_to_edit(&reviewed.plan).is_some(),
             // A rule for all that is like it would be about the other parts too.
-            Word::Part => reviewed.trouble.is_none() && !self.has_always && reviewed.waiting.calls.len() > 1,
+            Word::Part => !self.has_always && reviewed.waiting.calls.len() > 1,
             Word::All => reviewed.trouble.is_none() && !self.mates(&reviewed.waiting).is_empty(),
             Word::No | Word::Later | Word::Quit => true,
         };

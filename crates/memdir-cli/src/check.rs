@@ -151,6 +151,7 @@ fn words(kind: Kind, number: usize) -> String {
         Kind::SyncConflict => ("sync conflict", ""),
         Kind::UnportableName => ("name", " that not every system can store"),
         Kind::ActiveContent => ("note", " with active content"),
+        Kind::Unreadable => ("note", " that cannot be read in full"),
     };
     format!("{}{rest}", count(number, noun))
 }

@@ -18,7 +18,8 @@ pub(super) fn carry_out(engine: &Engine, person: Caller, actions: impl IntoItera
 pub(super) fn run(opened: &Opened, action: Action) -> Result<Value, Stop> {
     let report = carry_out(&opened.engine, person(), [action]);
     for issue in &report.issues {
-        say(format!("note: {}", issue.message))?;
+        let names = if issue.code == "notes_skipped" { "; `memdir check` names what it cannot read" } else { "" };
+        say(format!("note: {}{names}", issue.message))?;
     }
     answer(report).map_err(|failure| bare(failure).into())
 }

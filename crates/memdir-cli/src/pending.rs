@@ -27,6 +27,11 @@ pub(super) fn run(global: &Global) -> Result<u8, Stop> {
                 None => {
                     writeln!(stdout, "decide: memdir approve {id}, memdir reject {id}; elsewhere with --code {code}\n")?
                 }
+                // What can still be done of it is decided part by part.
+                Some(_) if reviewed.waiting.calls.len() > 1 => writeln!(
+                    stdout,
+                    "decide: memdir approve {id} and `part` for what can be done, memdir reject {id}\n"
+                )?,
                 Some(_) => writeln!(stdout, "decide: memdir reject {id}\n")?,
             }
         }

@@ -16,10 +16,12 @@ use memdir_core::action::{
     Action, AppendFile, CreateFile, DeleteDir, DeleteFile, Remember as RememberAction, RenameFile,
     SetFact as SetFactAction, WriteFile,
 };
+use memdir_core::catalog::shorten;
 use memdir_core::digest::Digest;
 use memdir_core::path::{MemoryPath, PERSON_NOTE};
 use memdir_core::report::{Code, Failure, Report};
 use memdir_engine::Caller;
+use memdir_note::{Note, fact};
 use memdir_plan::title_of;
 
 pub(super) fn remember(global: &Global, options: &Remember) -> Result<u8, Stop> {
@@ -73,7 +75,15 @@ pub(super) fn set(global: &Global, options: &SetFact) -> Result<u8, Stop> {
     let opened = open::open(global)?;
     let path = opened.engine.note_named(&options.note)?;
     let (key, value) = (options.key.clone(), options.value.join(" "));
-    run(global, &opened, Action::SetFact(SetFactAction { path, key, value }))
+    let before = opened.engine.text_of(&path).and_then(|text| value_of(&text, &key));
+    let replaced = before.map(|before| format!("{}: {} → {}", shorten(&key), shorten(&before), shorten(value.trim())));
+    run_saying(global, &opened, Action::SetFact(SetFactAction { path, key, value }), replaced.as_deref())
+}
+
+/// What a note says of a key; `None` where it says nothing.
+fn value_of(text: &str, wanted: &str) -> Option<String> {
+    let facts = Note::parse(text).facts();
+    facts.into_iter().find(|one| fact::key(&one.key) == fact::key(wanted)).map(|one| one.value)
 }
 
 pub(super) fn new(global: &Global, options: &New) -> Result<u8, Stop> {
@@ -103,7 +113,13 @@ pub(super) fn rename(global: &Global, options: &Move) -> Result<u8, Stop> {
             let folder = path.parent().filter(|_| !target.contains('/'));
             let target = folder.map_or_else(|| target.clone(), |folder| format!("{folder}/{target}"));
             // What is moved keeps its kind.
-            if path.is_note() { note_to_be(&target)? } else { look::path(&target)? }
+            match extension(path.name()).filter(|_| !opened.engine.is_folder(&path)) {
+                _ if path.is_note() => note_to_be(&target)?,
+                Some(own) if extension(look::path(&target)?.name()).is_none() => {
+                    look::path(&format!("{target}.{own}"))?
+                }
+                _ => look::path(&target)?,
+            }
         }
     };
     if new_path == path && path.parent().is_some() && !is_folder && !target.contains('/') {
@@ -217,6 +233,12 @@ fn wait_for(program: &str, file: &Path) -> Result<bool, Failure> {
     Ok(status.map_err(io_failure(format!("`{program}` cannot be run")))?.success())
 }
 
+/// What stands behind the last dot of a name; nothing with a blank in it, as in `Dr. Reis`.
+fn extension(name: &str) -> Option<&str> {
+    let behind = name.rsplit_once('.').map(|(_, extension)| extension);
+    behind.filter(|extension| !extension.is_empty() && !extension.contains(' '))
+}
+
 /// The path of a note that a person names to make it: `.md` may be left out.
 fn note_to_be(name: &str) -> Result<MemoryPath, Stop> {
     let path = look::path(name)?;
@@ -225,6 +247,11 @@ fn note_to_be(name: &str) -> Result<MemoryPath, Stop> {
 
 /// Carries out an action of the person's, and says what it did.
 pub(super) fn run(global: &Global, opened: &open::Opened, action: Action) -> Result<u8, Stop> {
+    run_saying(global, opened, action, None)
+}
+
+/// As [`run`]; where something was changed, `what` is said first.
+fn run_saying(global: &Global, opened: &open::Opened, action: Action, what: Option<&str>) -> Result<u8, Stop> {
     let person = Caller { mode: opened.config.permission.cli, ..open::person() };
     let mut report = one::carry_out(&opened.engine, person, [action]);
     report.bound();
@@ -234,6 +261,9 @@ pub(super) fn run(global: &Global, opened: &open::Opened, action: Action) -> Res
     let shown = global.answer(&report, |stdout| {
         for issue in &report.issues {
             say(format!("note: {}", issue.message))?;
+        }
+        if let Some(what) = what.filter(|_| report.batch.is_some()) {
+            stdout.line(what)?;
         }
         Ok(stdout.line(report.receipt.as_deref().unwrap_or("nothing had to be changed"))?)
     });

@@ -244,8 +244,7 @@ fn look(bytes: Result<&[u8], TreeError>) -> Looked {
     let bytes = match bytes {
         Ok(bytes) => bytes,
         Err(TreeError::TooLarge { size, .. }) => return (None, Look::of_size(size)),
-        // What cannot be read says nothing.
-        Err(_) => return (None, Look::default()),
+        Err(error) => return (None, Look::of_unread(error.to_string())),
     };
     let Ok(text) = std::str::from_utf8(bytes) else { return (None, Look::of_bytes(bytes)) };
     let note = Note::parse(text);

@@ -1,4 +1,5 @@
-//! What a change makes the memory say against itself, told to the one who makes it.
+//! What a change makes the memory say against itself, told to the one who makes it, and the front matter that nobody can read
+//! because of it.
 //!
 //! Only what the change wrote is looked at: its new facts, beside the notes of the same names and some of those that use the
 //! same keys. These come from the index as it stands; without one, the notes of the change are all there is. Nothing is
@@ -12,10 +13,10 @@ use memdir_check::{self as check, Finding, Look, Side};
 use memdir_core::action::{Access, Action};
 use memdir_core::catalog;
 use memdir_core::path::MemoryPath;
-use memdir_core::report::{CONTRADICTION, Issue, WrittenBy};
+use memdir_core::report::{CONTRADICTION, Issue, UNREAD_FRONT_MATTER, WrittenBy};
 use memdir_index::{Index, IndexError, LooksOf};
-use memdir_note::Note;
 use memdir_note::fact::{self, Named};
+use memdir_note::{FrontMatterError, Note};
 use memdir_plan::{Effort, Step};
 
 /// A change that writes more facts is an import, which is checked as a whole.
@@ -39,19 +40,30 @@ struct Written {
     keys: BTreeSet<String>,
     /// What the notes, and what these facts are about, are called.
     names: BTreeSet<String>,
+    /// The front matters that were none or were read before, and are not now.
+    unread: Vec<(MemoryPath, FrontMatterError)>,
 }
 
 impl Engine {
-    /// Says what a proposal, as it was planned, makes the memory say against itself. Nothing is told of notes that the caller may
-    /// not see, and at most five contradictions are.
-    pub(super) fn contradictions(&self, proposal: &Proposal) -> Vec<Issue> {
-        let is_whole = proposal.caller.restriction().is_none();
+    /// Says what a proposal, as it was planned, makes wrong: front matter that cannot be read, and what the memory then says
+    /// against itself. Nothing is told of notes that the caller may not see, and at most five of each are.
+    pub(super) fn noticed(&self, proposal: &Proposal) -> Vec<Issue> {
         let written = Written::of(proposal.planned.plan.steps(), &|path| self.may_hear_of(&proposal.caller, path));
+        let unread = written.unread.iter().take(MOST_TOLD).map(|(path, error)| Issue {
+            code: UNREAD_FRONT_MATTER,
+            index: call_on(proposal, path),
+            message: format!("`{path}`: {}", check::front_matter(error)),
+        });
+        unread.chain(self.contradictions(proposal, &written)).collect()
+    }
+
+    fn contradictions(&self, proposal: &Proposal, written: &Written) -> Vec<Issue> {
+        let is_whole = proposal.caller.restriction().is_none();
         if written.lines.is_empty() || written.lines.len() > MOST_FACTS {
             return Vec::new();
         }
         // What somebody sees who may not see all never rests on the index.
-        let others = if is_whole { self.looks_beside(&written) } else { BTreeMap::new() };
+        let others = if is_whole { self.looks_beside(written) } else { BTreeMap::new() };
         let others: Vec<_> = others.into_iter().filter(|(path, _)| self.may_hear_of(&proposal.caller, path)).collect();
         let own = written.notes.iter().map(|(path, (_, look))| (path, look));
         let notes = own.chain(others.iter().map(|(path, look)| (path, look)));
@@ -140,6 +152,8 @@ impl Written {
     /// Adds a note with a text that takes the place of another one.
     fn add(&mut self, path: &MemoryPath, before: &str, text: &str) {
         let (note, before) = (Note::parse(text), Note::parse(before));
+        let is_news = before.front_error().is_none();
+        self.unread.extend(note.front_error().filter(|_| is_news).map(|error| (path.clone(), error.clone())));
         let mut known: Vec<_> = before.facts().into_iter().map(|fact| (fact.key, fact.value)).collect();
         let facts = note.facts();
         for said in &facts {

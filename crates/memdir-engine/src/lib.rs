@@ -350,7 +350,7 @@ impl Engine {
         self.note(&proposal, audit::not_proposed(&proposal));
         let batch = committed.as_ref().map(|committed| committed.batch);
         let keep = ConversationUpdate { seen: proposal.planned.plan.seen().cloned(), variables, batch };
-        let told = self.contradictions(&proposal);
+        let told = self.noticed(&proposal);
         let mut report = proposal.report(committed, self.vault.is_durable());
         report.issues.extend(told);
         for outcome in &report.actions {
@@ -370,7 +370,7 @@ impl Engine {
         self.note(&proposal, entries.filter(looked).collect());
         let shown = proposal.shown();
         let (diff, changed) = (shown.diff(), shown.changed());
-        let told = self.contradictions(&proposal);
+        let told = self.noticed(&proposal);
         let mut report = proposal.report(None, self.vault.is_durable());
         report.issues.extend(told);
         Report { dry_run: Some(true), diff: Some(diff), changed, ..report }

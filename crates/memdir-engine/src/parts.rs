@@ -23,7 +23,8 @@ impl Engine {
     }
 
     /// The parts of a proposal that can be decided each by itself, as places of its calls from 0: a call that cannot be made
-    /// alone is in one part with the earlier calls that it needs.
+    /// alone is in one part with the earlier calls that it needs. One that cannot be made any more is a part of its own, and
+    /// keeps no other from being made.
     ///
     /// # Errors
     ///
@@ -51,27 +52,34 @@ impl Engine {
 }
 
 /// Puts so many calls into parts that can be made, by `can` of their places: each call alone, else with the nearest earlier part
-/// that lets it be made, else with as many of them as that takes.
+/// that lets it be made, else with as many of them as that takes. What cannot be made even with all of them is a part of its own.
 fn parts(calls: usize, can: impl Fn(&[usize]) -> bool) -> Vec<Vec<usize>> {
-    let mut parts = Vec::<Vec<usize>>::new();
+    let (mut parts, mut impossible) = (Vec::<Vec<usize>>::new(), Vec::new());
     for at in 0..calls {
         let with = |part: &[usize]| [part, &[at]].concat();
         if can(&[at]) {
             parts.push(vec![at]);
-        } else if let Some(part) = parts.iter_mut().rev().find(|part| can(&with(part))) {
-            part.push(at);
+        } else if let Some(near) = parts.iter().rposition(|part| can(&with(part))) {
+            parts.get_mut(near).into_iter().for_each(|part| part.push(at));
         } else {
-            let mut joined = vec![at];
-            while let Some(part) = parts.pop() {
+            let (mut joined, mut rest) = (vec![at], parts.clone());
+            let is_made = loop {
+                let Some(part) = rest.pop() else { break false };
                 joined.extend(part);
                 joined.sort_unstable();
                 if can(&joined) {
-                    break;
+                    break true;
                 }
+            };
+            if is_made {
+                rest.push(joined);
+                parts = rest;
+            } else {
+                impossible.push(vec![at]);
             }
-            parts.push(joined);
         }
     }
+    parts.extend(impossible);
     parts.sort();
     parts
 }
@@ -94,7 +102,8 @@ mod tests {
         assert_eq!(found(&[&[], &[], &[0], &[1], &[2]]), [vec![0, 2, 4], vec![1, 3]]);
         assert_eq!(found(&[&[], &[], &[], &[1, 2]]), [vec![0], vec![1, 2, 3]]);
         assert_eq!(found(&[&[], &[], &[0, 1]]), [[0, 1, 2]]);
-        // What cannot be made by then is one part with all before it.
-        assert_eq!(found(&[&[], &[3], &[], &[]]), [vec![0, 1], vec![2], vec![3]]);
+        // What cannot be made by then is a part of its own, and in the way of none.
+        assert_eq!(found(&[&[], &[3], &[], &[]]), [[0], [1], [2], [3]]);
+        assert_eq!(found(&[&[], &[9], &[], &[0, 2], &[1]]), [vec![0, 2, 3], vec![1], vec![4]]);
     }
 }

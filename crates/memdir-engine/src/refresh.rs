@@ -330,8 +330,7 @@ pub(super) fn record(swept: &Swept, bytes: Result<&[u8], TreeError>) -> Result<O
         Ok(bytes) => bytes,
         Err(TreeError::TooLarge { size, .. }) => return Ok(Some(NoteRecord::of_look(&Look::of_size(size)))),
         Err(error @ TreeError::Io(_)) => return Err(error),
-        // What nobody lets us read says nothing.
-        Err(_) => return Ok(Some(NoteRecord::of_look(&Look::default()))),
+        Err(error) => return Ok(Some(NoteRecord::of_look(&Look::of_unread(error.to_string())))),
     };
     let Ok(text) = std::str::from_utf8(bytes) else { return Ok(Some(NoteRecord::of_bytes(bytes))) };
     let active = policy::active_content(text, || Note::parse(text).without_code());

@@ -1,14 +1,24 @@
 //! Front matter: the YAML between two lines of `---` at the very start of a note.
 //!
 //! `saphyr-parser` says what the scalars are and where; an edit replaces the bytes of one scalar and no others. What it
-//! cannot read holds no facts and no links.
+//! cannot read holds no facts and no links, and [`FrontMatterError`] says where it is wrong.
 
 use std::ops::Range;
 
-use saphyr_parser::{Event, Parser, ScalarStyle};
+use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
+use serde::{Deserialize, Serialize};
 
 /// Longer front matter is not read: it is nobody's properties.
 const MOST_BYTES: usize = 64 << 10;
+
+/// Why nothing in the front matter of a note is read.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct FrontMatterError {
+    /// The line of the note at which it is no YAML any more, from 1.
+    pub line: usize,
+    /// What the parser of YAML says of that.
+    pub message: String,
+}
 
 /// The front matter of a note; all ranges are in bytes of the note.
 #[derive(Debug, Default)]
@@ -21,6 +31,8 @@ pub(super) struct FrontMatter {
     pub(super) entries: Vec<Entry>,
     /// All scalars that are no keys, in their order.
     pub(super) scalars: Vec<Scalar>,
+    /// Why none of it could be read.
+    pub(super) error: Option<FrontMatterError>,
 }
 
 /// The two lines of `---` around the front matter of a note.
@@ -156,7 +168,7 @@ pub fn quoted(text: &str) -> String {
 fn is_plain(text: &str) -> bool {
     let line = format!("key: {text}\n");
     let read = FrontMatter::read(&line, 0, line.len());
-    read.is_some_and(|read| {
+    read.is_ok_and(|read| {
         let is_itself = |entry: &Entry| {
             matches!(&entry.value, Value::Scalar(scalar) if scalar.text == text && scalar.quote == Quote::Plain)
         };
@@ -169,8 +181,16 @@ impl FrontMatter {
     pub(super) fn parse(text: &str) -> Self {
         let Some(Fences { yaml, body }) = Fences::of(text) else { return Self::default() };
         let end = yaml.end;
-        let read = if yaml.len() <= MOST_BYTES { Self::read(text, yaml.start, end) } else { None };
-        Self { body, end, ..read.unwrap_or_default() }
+        let read = if yaml.len() <= MOST_BYTES { Self::read(text, yaml.start, end) } else { Err(None) };
+        let read = read.unwrap_or_else(|error| {
+            // The parser counts the lines below the first `---`.
+            let error = error.map(|error| FrontMatterError {
+                line: error.marker().line() + 1,
+                message: error.info().trim().to_owned(),
+            });
+            Self { error, ..Self::default() }
+        });
+        Self { body, end, ..read }
     }
 
     /// The values of a key: its scalar, or the items of its list.
@@ -184,24 +204,28 @@ impl FrontMatter {
         }
     }
 
-    /// Reads the YAML between two places; `None` where it is no mapping that can be read.
-    fn read(text: &str, start: usize, end: usize) -> Option<Self> {
-        let yaml = text.get(start..end)?;
+    /// Reads the YAML between two places.
+    ///
+    /// # Errors
+    ///
+    /// What the parser says; `None` where it says nothing and a scalar cannot be placed all the same.
+    fn read(text: &str, start: usize, end: usize) -> Result<Self, Option<ScanError>> {
+        let yaml = text.get(start..end).ok_or(None)?;
         let places = Places::new(yaml, start);
         let mut read = Self::default();
         let mut parser = Parser::new_from_str(yaml);
         // The collections that are open; a mapping says whether a key comes next.
         let mut open: Vec<Option<bool>> = Vec::new();
         loop {
-            let (event, span) = parser.next_event()?.ok()?;
+            let (event, span) = parser.next_event().ok_or(None)?.map_err(Some)?;
             match event {
                 Event::StreamEnd => break,
                 Event::Scalar(value, style, _, _) => {
                     let span = places.byte(span.start.index())..places.byte(span.end.index());
-                    let mut scalar = scalar(text, value.into_owned(), span, style)?;
+                    let mut scalar = scalar(text, value.into_owned(), span, style).ok_or(None)?;
                     if let (true, Some(entry)) = (scalar.span.is_empty(), read.entries.last()) {
                         // Nothing is written: its place is after the colon.
-                        let colon = text.get(entry.key_end..end)?.find(':').unwrap_or(0);
+                        let colon = text.get(entry.key_end..end).ok_or(None)?.find(':').unwrap_or(0);
                         scalar.span = entry.key_end + colon + 1..entry.key_end + colon + 1;
                     }
                     match open.last().copied().flatten() {
@@ -229,7 +253,7 @@ impl FrontMatter {
                 Event::Nothing | Event::StreamStart | Event::DocumentStart(_) | Event::DocumentEnd => {}
             }
         }
-        Some(read)
+        Ok(read)
     }
 
     /// Takes a scalar that is no key, in so many open collections.

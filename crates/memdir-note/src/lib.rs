@@ -12,6 +12,7 @@ use memdir_core::path::MemoryPath;
 
 pub mod canvas;
 pub mod card;
+mod ending;
 pub mod excluded;
 pub mod fact;
 mod front;
@@ -32,6 +33,7 @@ pub mod words;
 
 pub use canvas::{Canvas, PlaceKind};
 pub use card::{Card, CardFact, tag_length};
+pub use ending::Ending;
 pub use excluded::Excluded;
 pub use fact::Fact;
 pub use heading::Heading;
@@ -42,7 +44,7 @@ pub use target::{Syntax, Target, Targets};
 pub use web::{Seen, SeenLink, Web};
 
 use front::FrontMatter;
-pub use front::quoted;
+pub use front::{FrontMatterError, quoted};
 use markup::Markup;
 
 /// One note, read once.
@@ -87,6 +89,12 @@ impl<'t> Note<'t> {
     #[must_use]
     pub fn body(&self) -> usize {
         self.front.body
+    }
+
+    /// Why nothing in the front matter is read, where it is no YAML.
+    #[must_use]
+    pub fn front_error(&self) -> Option<&FrontMatterError> {
+        self.front.error.as_ref()
     }
 
     /// The text of a range of bytes.

@@ -352,8 +352,13 @@ fn joined(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
 
 /// Whether one of some ranges, which are sorted and apart, holds a byte.
 pub(super) fn holds(ranges: &[Range<usize>], byte: usize) -> bool {
+    range_around(ranges, byte).is_some()
+}
+
+/// The one of some ranges, which are sorted and apart, that holds a byte.
+pub(super) fn range_around(ranges: &[Range<usize>], byte: usize) -> Option<&Range<usize>> {
     let after = ranges.partition_point(|range| range.start <= byte);
-    ranges.get(..after).and_then(<[_]>::last).is_some_and(|range| byte < range.end)
+    ranges.get(..after).and_then(<[_]>::last).filter(|range| byte < range.end)
 }
 
 /// Whether one of some ranges, which are sorted and apart, has a byte in common with `span` that is not within `inner`.

@@ -104,6 +104,16 @@ fn block_start(text: &str, line: usize) -> usize {
     }
 }
 
+/// A text up to the end of line `after`, and the rest of it.
+pub(crate) fn split_below(text: &str, after: usize) -> (&str, &str) {
+    let at = match after.checked_sub(1) {
+        None if text.starts_with(BOM) => BOM.len_utf8(),
+        None => 0,
+        Some(last) => ranges(text).get(last).map_or(text.len(), |range| range.end),
+    };
+    text.split_at_checked(at).unwrap_or((text, ""))
+}
+
 /// Adds whole lines after line `after` of a text that has at least so many.
 ///
 /// An unfinished line before the place is ended first; `content` gets a line end of its own, and its line ends
@@ -114,18 +124,7 @@ pub(crate) fn insert(text: &str, after: usize, content: &str) -> String {
     }
     let own = own_end(text);
     let end = own.or_else(|| own_end(content)).unwrap_or("\n");
-    let ranges = ranges(text);
-    let at = match after.checked_sub(1) {
-        None => {
-            if text.starts_with(BOM) {
-                BOM.len_utf8()
-            } else {
-                0
-            }
-        }
-        Some(last) => ranges.get(last).map_or(text.len(), |range| range.end),
-    };
-    let (before, rest) = text.split_at_checked(at).unwrap_or((text, ""));
+    let (before, rest) = split_below(text, after);
     let is_finished = |text: &str| text.ends_with(['\n', '\r']) || text.is_empty() || text == "\u{feff}";
     let mut out = String::with_capacity(text.len() + content.len() + 4);
     out.push_str(before);

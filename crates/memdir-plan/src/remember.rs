@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::names::{NoteNames, named_first, the_only};
 use crate::tree::{Effort, Tree};
-use crate::{Answer, Planner, lines, section, words};
+use crate::{Answer, Planner, section, words, write};
 use memdir_core::action::{Call, Remember};
 use memdir_core::catalog::{invalid_path, shorten};
 use memdir_core::path::{MemoryPath, PERSON, PERSON_NOTE};
@@ -353,7 +353,7 @@ fn with_thing(call: &Call, path: &MemoryPath, text: &str, thing: &Thing<'_>) -> 
         Thing::Line(line) if text.lines().any(|other| said(other) == said(line)) => Ok(text.to_owned()),
         Thing::Line(line) => {
             let place = end_of_first_list(&note).filter(|_| line.starts_with("- ")).unwrap_or(usize::MAX);
-            Ok(lines::insert(text, place, line))
+            write::added(path, text, place, line)
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::tree::Tree;
-use crate::{Answer, Planner, lines, words};
+use crate::{Answer, Planner, lines, words, write};
 use memdir_core::action::{Action, AppendToSection, Call, CreateFile, ReplaceSection, SetFact};
 use memdir_core::catalog::{nearest, shorten};
 use memdir_core::path::MemoryPath;
@@ -39,7 +39,7 @@ impl<T: Tree> Planner<'_, T> {
             // Without a blank line what is added would become part of that heading.
             content.push_str(if content.ends_with(['\n', '\r']) { "\n" } else { "\n\n" });
         }
-        let after = lines::insert(&text, last, &content);
+        let after = write::added(&append.path, &text, last, &content)?;
         self.replace(call, &append.path, path, now, after)
     }
 

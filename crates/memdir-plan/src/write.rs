@@ -8,6 +8,7 @@ use crate::{Answer, DONE, Planner, Trouble, closest, edit, lines, name, needle, 
 use memdir_core::action::{Action, AppendFile, Call, CreateFile, InsertText, Meaning, UpdateFile, WriteFile};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, Kind, Shown};
+use memdir_note::Ending;
 
 impl<T: Tree> Planner<'_, T> {
     pub(super) fn create_file(&mut self, create: &CreateFile) -> Result<Answer, Failure> {
@@ -55,7 +56,7 @@ impl<T: Tree> Planner<'_, T> {
 
     pub(super) fn append_file(&mut self, call: &Call, append: &AppendFile) -> Result<Answer, Failure> {
         let (path, now, text) = self.read_text(&append.path)?;
-        let text = lines::insert(&text, usize::MAX, &append.content);
+        let text = added(&append.path, &text, usize::MAX, &append.content)?;
         self.replace(call, &append.path, path, now, text)
     }
 
@@ -242,6 +243,32 @@ fn content_not_found(update: &UpdateFile, now: &Image, text: &str) -> Failure {
     failure.details.action =
         found.old_content.map(|old_content| Action::UpdateFile(UpdateFile { old_content, ..update.clone() }));
     failure
+}
+
+/// Adds whole lines after line `after`, as [`lines::insert`] does, so that they are text there: apart from HTML above them.
+///
+/// # Errors
+///
+/// `invalid_action` where code or a comment above them has no end, which would hide them.
+pub(super) fn added(asked: &MemoryPath, text: &str, after: usize, content: &str) -> Result<String, Failure> {
+    let with_all = || lines::insert(text, after, content);
+    if !asked.is_note() || content.trim().is_empty() {
+        return Ok(with_all());
+    }
+    let (above, _) = lines::split_below(text, after);
+    match Ending::of(above) {
+        Ending::Html if !content.starts_with(['\n', '\r']) => {
+            let end = lines::own_end(text).unwrap_or("\n");
+            Ok(lines::insert(text, after, &format!("{end}{content}")))
+        }
+        // What ends it may be added.
+        open @ Ending::Open { line } if Ending::of(&lines::insert(above, usize::MAX, content)) == open => {
+            let message = format!("line {line} of `{}` begins code or a comment that has no end", words::shown(asked));
+            Err(Failure::new(Code::InvalidAction, message)
+                .with_hint("what is added below would be a part of it: end it first, or add above it"))
+        }
+        Ending::Html | Ending::Open { .. } | Ending::Text => Ok(with_all()),
+    }
 }
 
 fn ambiguous(numbers: Vec<usize>) -> Failure {

@@ -87,6 +87,11 @@ fn what_cannot_be_searched_for_is_said() {
     let ran = env.ask(&["search", "London"]);
     assert_eq!(ran.exits(0)["total"], json!(1));
     assert!(ran.stderr.contains("note: 1 note could not be searched"), "{ran:?}");
+    assert!(ran.stderr.contains("; `memdir check` names what it cannot read"), "{ran:?}");
+    let named = env.ask(&["check", "--kind", "unreadable"]).exits(0);
+    assert_eq!(named["findings"][0]["path"], json!("bad.md"), "{named}");
+    let doctor = env.run(&["doctor"], "").stdout;
+    assert!(doctor.contains("not read in full: bad.md"), "{doctor}");
 }
 
 #[test]

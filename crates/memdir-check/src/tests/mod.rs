@@ -163,6 +163,12 @@ fn orphans_are_notes_without_any_link() {
     // A link to a folder leads there, and to a heading of the same note does not.
     let broken = found(&[("a/n.md", "[x](../a/) [y](#no) [z](./) [q](b)\n# H\n"), ("a/b/c.md", "")], Kind::BrokenLink);
     assert_eq!(broken.iter().map(|finding| finding.target.as_deref().unwrap()).collect::<Vec<_>>(), ["#no"]);
+    // What a link of Markdown leads to out of the memory is not known; a wikilink never leads there.
+    let out = "[1](../../x.md) ![2](../../x.png) [3](<../../my x.md#h>) [4](../..) <a href=\"../../x\">5</a>\n\n[r]: ../../r.md\n\n";
+    let inside = "[6](../x.md) [7](../b/../y.md) [[../../z.md]] ![[../../z.png]]";
+    let broken = found(&[("a/n.md", &format!("{out}{inside}")), ("b/x.md", "")], Kind::BrokenLink);
+    let targets: Vec<_> = broken.iter().map(|finding| finding.target.as_deref().unwrap()).collect();
+    assert_eq!(targets, ["../../z.md", "../../z.png", "../b/../y.md", "../x.md"]);
     // A link that leads nowhere yet is one all the same.
     assert_eq!(found(&[("a.md", "[[later]]\n")], Kind::Orphan), []);
 }
@@ -278,6 +284,63 @@ fn active_content_is_told_once_for_a_note_and_kind() {
             (Some(2), "line 2 holds a remote image, the first of 3 places, which a viewer may run or fetch"),
             (Some(5), "line 5 holds a script, which a viewer may run or fetch"),
         ]
+    );
+}
+
+/// On which line a note with this front matter, which has the key `title`, is told to be unreadable. What is told by nobody is read.
+#[track_caller]
+fn check_front_matter(yaml: &str, expected: Option<usize>) {
+    let text = format!("---\n{yaml}\n---\n[[a]]\n");
+    let found = found(&[("a.md", &text)], Kind::Unreadable);
+    assert_eq!(
+        found.iter().map(|finding| finding.line).collect::<Vec<_>>(),
+        Vec::from_iter(expected.map(Some)),
+        "{yaml} {found:?}"
+    );
+    assert!(found.iter().all(|finding| finding.action.is_none()), "{found:?}");
+    assert_eq!(Note::parse(&text).front_values("title").is_empty(), expected.is_some(), "{yaml}");
+}
+
+#[test]
+fn front_matter_that_is_no_yaml_is_told_with_its_line() {
+    check_front_matter("title: a\ntags: [x, y]\naliases:\n  - b", None);
+    check_front_matter("title: \"a: b\"\ncreated: {{date}}", None);
+    check_front_matter("title: a: b", Some(2));
+    check_front_matter("created: 2026-01-01\ntitle: Dune: Part Two\ntags: film", Some(3));
+    check_front_matter("title: \"a", Some(2));
+    check_front_matter("title: a\ntags: [x, y", Some(4));
+    // The parser names the start of what it cannot end.
+    check_front_matter("title: a\n\ttags: x", Some(2));
+    check_front_matter("title: {{title}} of {{date}}", Some(2));
+    check_front_matter("title: @ada", Some(2));
+    check_front_matter("title: é\nby: `x`", Some(3));
+    assert_eq!(found(&[("a.md", "\u{feff}---\ntitle: a: b\n---\n")], Kind::Unreadable)[0].line, Some(2));
+    assert_eq!(found(&[("a.md", "text\n\n---\ntitle: a: b\n---\n"), ("b.txt", "")], Kind::Unreadable), []);
+}
+
+#[test]
+fn notes_that_cannot_be_read_are_named() {
+    let of = |name: &str, look| File { path: path(name), is_link: false, look: Some(look) };
+    let files = [
+        of("bytes.md", Look::of_bytes(b"\xff")),
+        of("closed.md", Look::of_unread("no permission to read `closed.md`".to_owned())),
+        of("large.md", Look::of_size(1_000)),
+    ];
+    let web = Web::new(files.iter().map(|file| (file.path.clone(), None)).collect());
+    let links = web.links();
+    let memory = Seen {
+        files: &files,
+        links: &links,
+        targets: web.targets(),
+        note_bytes: 200,
+        excluded: &note::Excluded::NONE,
+        past_status: &[],
+    };
+    let found = check(&memory, &mut |_| None).findings;
+    let told = found.iter().filter(|found| found.kind == Kind::Unreadable).map(|found| found.message.as_str());
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        ["`bytes.md` is no UTF-8 text, so nothing in it is read", "no permission to read `closed.md`"]
     );
 }
 

@@ -111,9 +111,10 @@ pub(crate) struct New {
 /// Options of `mv`.
 #[derive(Args, Debug)]
 pub(crate) struct Move {
-    /// The note or the folder
+    /// The note, the file or the folder
     pub(crate) from: String,
-    /// Its new name, which leaves it where it is; or its new path from the root of the memory, or the folder to move it into
+    /// Its new name, which leaves it where it is; or its new path from the root of the memory, or the folder to move it into. A name
+    /// without an extension keeps the one it had
     pub(crate) to: String,
 }
 
@@ -469,6 +470,7 @@ pub(super) const KINDS: &[Choice<Kind>] = &[
     ("sync_conflict", Kind::SyncConflict, ""),
     ("unportable_name", Kind::UnportableName, ""),
     ("active_content", Kind::ActiveContent, ""),
+    ("unreadable", Kind::Unreadable, ""),
 ];
 
 /// Which part of a long list.

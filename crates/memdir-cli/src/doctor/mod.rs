@@ -13,6 +13,7 @@ use super::exit::Stop;
 use super::model::{self, used};
 use super::output::Lines;
 use super::{open, repair, tools};
+use memdir_check::Kind;
 use memdir_core::report::{Code, Failure};
 use memdir_engine::{self as engine, EmbeddingStatus, Engine};
 use memdir_model::{ModelError, Place};
@@ -364,9 +365,22 @@ fn obsidian(engine: &Engine) -> Option<Check> {
     (!excluded.is_empty()).then(|| Check::ok("obsidian", message))
 }
 
+/// So many notes are named that cannot be read.
+const MOST_NAMED: usize = 5;
+
 fn notes(engine: &Engine) -> Check {
     match engine.check(&|| ()) {
-        Ok(checked) => Check::ok("notes", format!("{} notes, {} links", checked.notes, checked.links)),
+        Ok(checked) => {
+            let message = format!("{} notes, {} links", checked.notes, checked.links);
+            let unread = checked.findings.iter().filter(|finding| finding.kind == Kind::Unreadable);
+            let unread: Vec<_> = unread.map(|finding| finding.path.as_str()).collect();
+            let Some(first) = unread.get(..unread.len().min(MOST_NAMED)).filter(|first| !first.is_empty()) else {
+                return Check::ok("notes", message);
+            };
+            let more = if unread.len() > first.len() { " and others" } else { "" };
+            let message = format!("{message}; not read in full: {}{more}", first.join(", "));
+            Check::warn("notes", message, "`memdir check --kind unreadable` says why")
+        }
         Err(failure) => Check::failed("notes", failure),
     }
 }

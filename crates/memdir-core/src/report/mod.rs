@@ -41,6 +41,8 @@ pub struct Issue {
 
 /// The code of an [`Issue`] that tells that what a call wrote contradicts what the memory says elsewhere.
 pub const CONTRADICTION: &str = "contradiction";
+/// The code of an [`Issue`] that tells that after a call the front matter of a note is no YAML and is not read.
+pub const UNREAD_FRONT_MATTER: &str = "unread_front_matter";
 
 /// What became of one call.
 #[derive(Clone, Debug, PartialEq)]

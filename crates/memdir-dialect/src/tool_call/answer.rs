@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 use super::shape::Shape;
 use super::{Answer, Frame, Kind, Slot};
 use crate::memory_tool;
-use memdir_core::report::{CONTRADICTION, Failure, Issue, Outcome, Report, Value};
+use memdir_core::report::{CONTRADICTION, Failure, Issue, Outcome, Report, UNREAD_FRONT_MATTER, Value};
 
 /// The result of one call.
 struct Content {
@@ -116,11 +116,17 @@ fn error(failure: &Failure) -> Content {
     Content { json: json!({"error": failure}), is_error: true }
 }
 
-/// What was noticed of a call that its model has to hear although the call is done: that the memory now contradicts itself.
+/// What was noticed of a call that its model has to hear although the call is done: that the memory now contradicts itself, or
+/// that the front matter of a note is not read.
 fn told<'r>(outcome: &Outcome, issues: &HashMap<usize, Vec<&'r Issue>>) -> Vec<&'r Issue> {
     // Thousands of calls that cannot be read may share a number and its issues.
     let about = issues.get(&outcome.index).filter(|_| outcome.result.is_ok());
-    about.into_iter().flatten().copied().filter(|issue| issue.code == CONTRADICTION).collect()
+    about
+        .into_iter()
+        .flatten()
+        .copied()
+        .filter(|issue| [CONTRADICTION, UNREAD_FRONT_MATTER].contains(&issue.code))
+        .collect()
 }
 
 fn action(outcome: &Outcome, told: &[&Issue]) -> Content {

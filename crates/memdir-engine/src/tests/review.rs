@@ -106,6 +106,26 @@ fn a_step_of_several_calls_is_one_part() {
     assert_eq!(engine.tidy(false, &Caller::person("cli"), &|| ()).unwrap(), crate::TidyRun::default());
 }
 
+#[test]
+fn a_step_that_cannot_be_made_any_more_keeps_no_other_back() {
+    let text = "# Me\n\n- permit: A (until 1960)\n- pass: B (until 1961)\n- card: C (until 1962)\n\n[[user]]\n";
+    let folder = memory(&[("user.md", text)]);
+    let engine = engine(folder.path());
+    let person = Caller::person("cli");
+    let id = engine.tidy(false, &person, &|| ()).unwrap().proposal.unwrap();
+    std::fs::write(folder.path().join("user.md"), text.replace("B (until 1961)", "B, renewed")).unwrap();
+    assert!(engine.review_proposal(id).unwrap().trouble.is_some());
+    let parts = engine.parts_of(id).unwrap();
+    let can: Vec<bool> = parts.iter().map(|part| engine.review_part(id, part).is_ok()).collect();
+    assert_eq!(can, [true, false, true], "{parts:?}");
+    let wanted = [parts[0].as_slice(), &parts[2]].concat();
+    let (_, shown) = engine.review_part(id, &wanted).unwrap();
+    engine.approve_part(id, &wanted, shown, &person).unwrap();
+    let now = std::fs::read_to_string(folder.path().join("user.md")).unwrap();
+    assert_eq!(now, "# Me\n\n- pass: B, renewed\n\n[[user]]\n");
+    assert!(engine.waiting().unwrap().0.is_empty());
+}
+
 /// The open disputes, as `path:text other-path:text`.
 fn disputes(engine: &Engine) -> Vec<String> {
     let found = engine.review(engine.now(), 9).unwrap().into_iter().filter_map(|one| {

@@ -7,6 +7,7 @@ use memdir_core::catalog;
 use memdir_policy::{Context, Mode, Rules, review};
 
 mod actions;
+mod added;
 mod batches;
 mod broken_edits;
 mod canvas;

@@ -91,7 +91,7 @@ fn card(visitor: &Visitor, reviewed: &Reviewed) -> Markup {
             @if parts > 1 {
                 p { "This is the beginning of it. " a .button href=(address) { "See all of it, and decide" } }
             } @else {
-                @if reviewed.trouble.is_none() && waiting.calls.len() > 1 {
+                @if waiting.calls.len() > 1 {
                     p { a href={ (address) "?parts" } { "Decide about parts of it" } }
                 }
                 (decision(visitor, reviewed))
@@ -223,7 +223,7 @@ pub(super) fn page(
     note::changed(site, visitor, &note_changes(reviewed.plan.steps()));
     let body = if !asked.calls.is_empty() {
         some_calls(site, visitor, &reviewed.waiting, asked)
-    } else if asked.chooses && reviewed.trouble.is_none() {
+    } else if asked.chooses {
         choice(site, &reviewed.waiting)?
     } else {
         let (diff, count) = changes::diff(&reviewed.waiting.diff, asked.part, changes::PART_BYTES);
@@ -231,7 +231,7 @@ pub(super) fn page(
             (changes::words(&note_changes(reviewed.plan.steps())))
             (diff)
             (changes::part_links(&format!("/inbox/{id}?part="), asked.part, count))
-            @if reviewed.trouble.is_none() && reviewed.waiting.calls.len() > 1 {
+            @if reviewed.waiting.calls.len() > 1 {
                 p { a href={ "/inbox/" (id) "?parts" } { "Decide about parts of it" } }
             }
             (decision(visitor, &reviewed))
