@@ -33,7 +33,7 @@ fn length(text: &str) -> usize {
             return at + character.len_utf8();
         } else {
             let is_closing = matches!(character, '"' | '\'' | '”' | '’' | '»' | ')' | ']' | '*' | '_');
-            is_ended = matches!(character, '.' | '!' | '?' | '…') || (is_ended && is_closing);
+            is_ended = matches!(character, '.' | '!' | '?' | '…' | '؟' | '۔' | '।') || (is_ended && is_closing);
         }
     }
     text.len()

@@ -15,6 +15,7 @@ use crate::grammar::gbnf::{Dice, Gbnf};
 fn it_takes_what_was_offered_and_nothing_else() {
     let offer = Offer {
         drops: ["user.city", "Ana.Tea", "Ana"].map(str::to_owned).into(),
+        most_drops: 2,
         lines: vec!["user.city".to_owned(), "user.name".to_owned(), "Ana.Tea".to_owned()],
         notes: vec!["user", "Ana"],
         words: "I moved to \"Faro\", in May.",
@@ -41,6 +42,7 @@ fn it_takes_what_was_offered_and_nothing_else() {
         "set user.city = Faro",
         "set user.city = {someday}\nsay x",
         "drop user\nsay x",
+        "drop user.city\ndrop Ana\ndrop Ana.Tea\nsay x",
         "drop user.name\nsay x",
         "chat\nset user.city = Faro\nsay x",
         "say <actions>",
@@ -50,7 +52,7 @@ fn it_takes_what_was_offered_and_nothing_else() {
     let takes = |offer: &Offer<'_>, turn: &str| Gbnf::read(&small(offer).gbnf()).takes(turn);
     let silent = Offer { words: "", ..offer.clone() };
     assert!(takes(&silent, "drop user.city\nsay x") && !takes(&silent, "set user.city = Faro\nsay x"));
-    let keeps = Offer { drops: Vec::new(), ..offer };
+    let keeps = Offer { most_drops: 0, ..offer };
     assert!(takes(&keeps, "set user.city = Faro\nsay x") && !takes(&keeps, "drop user.city\nsay x"));
 }
 

@@ -83,7 +83,7 @@ pub struct Wrote<'a> {
 pub fn changes(turn: &Turn<'_>) -> Request {
     let [prompt, _] = turn.prompts;
     let (view, words) = (View::of(turn.notes), turn.sorted.new());
-    let grammar = small(&offer(&view, &words, turn.sorted.removes()));
+    let grammar = small(&offer(&view, &words, turn.sorted.removals()));
     let steps = json!({"steps": {"type": "array", "items": {"type": "string"}}, "reply": {"type": "string"}});
     let told = told_of(turn, &turn.sorted.told());
     request(examples(prompt), told, Some(shape(grammar, &steps)), MAX_TOKENS)
@@ -156,7 +156,7 @@ pub fn about(notes: &[(MemoryPath, String)], message: &str) -> Vec<(MemoryPath, 
 }
 
 /// What the changes of a message may be made of.
-fn offer<'o>(view: &'o View<'_>, words: &'o str, removes: bool) -> Offer<'o> {
+fn offer<'o>(view: &'o View<'_>, words: &'o str, most_drops: usize) -> Offer<'o> {
     let entries = || view.notes.iter().flat_map(|note| note.entries.iter().map(move |entry| (note, entry)));
     let address = |(note, entry): (&view::Shown<'_>, &view::Entry)| format!("{}.{}", note.name, entry.key);
     let filled = entries().filter(|(_, entry)| !entry.value.is_empty()).map(|(note, entry)| view.dropped(note, entry));
@@ -167,7 +167,9 @@ fn offer<'o>(view: &'o View<'_>, words: &'o str, removes: bool) -> Offer<'o> {
     }
     let whole = notes.iter().filter(|name| **name != PERSON).map(|name| (*name).to_owned()).chain(view.rows());
     Offer {
-        drops: if removes { filled.chain(whole).collect() } else { Vec::new() },
+        // Where a model may drop more it goes on with the lines that follow.
+        drops: if most_drops > 0 { filled.chain(whole).collect() } else { Vec::new() },
+        most_drops,
         lines: entries().filter(|(_, entry)| !entry.is_prose).map(address).collect(),
         notes,
         words,

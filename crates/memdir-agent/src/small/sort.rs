@@ -65,10 +65,10 @@ impl Sorted {
         Self(sentences.into_iter().map(settled).collect())
     }
 
-    /// Whether something is to be removed.
+    /// How many sentences want something removed: so many lines may go.
     #[must_use]
-    pub fn removes(&self) -> bool {
-        self.has(Kind::Remove)
+    pub fn removals(&self) -> usize {
+        self.0.iter().filter(|(_, kind)| *kind == Kind::Remove).count()
     }
 
     /// Whether something is asked.
@@ -80,7 +80,7 @@ impl Sorted {
     /// Whether notes may change.
     #[must_use]
     pub fn changes(&self) -> bool {
-        self.has(Kind::Tell) || self.removes()
+        self.has(Kind::Tell) || self.has(Kind::Remove)
     }
 
     /// The sentences that notes may change for.
@@ -100,7 +100,7 @@ impl Sorted {
 
     /// This, with the answer to a question about it: what is said there is a part of what was told.
     pub(super) fn completed(mut self, answer: Self) -> Self {
-        let kind = if self.removes() { Kind::Remove } else { Kind::Tell };
+        let kind = if self.has(Kind::Remove) { Kind::Remove } else { Kind::Tell };
         let part = |(said, other)| (said, if other == Kind::Chat { kind } else { other });
         self.0.extend(answer.0.into_iter().map(part));
         self

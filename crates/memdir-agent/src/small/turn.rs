@@ -31,10 +31,8 @@ pub struct Expanded {
     pub unkept: Vec<String>,
 }
 
-/// A line is not set if the model gave its least likely token a probability below this, in thousandths.
+/// A line is not set or dropped if the model gave its least likely token a probability below this, in thousandths.
 const UNSURE: u16 = 50;
-/// The same for a line that is dropped: nothing takes its place, so nothing else shows what was meant.
-const UNSURE_TO_DROP: u16 = 300;
 /// The reply where only lines may be said, and none was told of.
 const NOT_THERE: &str = "That is not in your notes.";
 /// The reply where there is nothing to show.
@@ -138,8 +136,7 @@ impl<'t, 'n> Turn<'t, 'n> {
         let (verb, rest) = step.split_once(' ').unwrap_or((step, ""));
         let sides = |mark| rest.split_once(mark).map(|(left, right): (&str, &str)| (left.trim(), right.trim()));
         match verb {
-            "set" if chance < UNSURE => self.unsure.push(step.to_owned()),
-            "drop" if chance < UNSURE_TO_DROP => self.unsure.push(step.to_owned()),
+            "set" | "drop" if chance < UNSURE => self.unsure.push(step.to_owned()),
             "drop" => return self.drop(rest),
             "set" => {
                 return match (sides(" += "), sides(" = ")) {

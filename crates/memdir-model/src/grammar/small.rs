@@ -13,8 +13,7 @@ const MOST_WORDS: usize = 160;
 const MOST_VALUE: usize = 200;
 const MOST_KEY: usize = 24;
 const MOST_SAID: usize = 300;
-/// How many lines are dropped at most, and how many are set where values are free.
-const MOST_DROPS: usize = 4;
+/// How many lines are set at most where values are free.
 const MOST_FREE: usize = 12;
 /// A name of a new note has so many words of the message at most.
 const MOST_NAME_WORDS: usize = 3;
@@ -28,6 +27,8 @@ const MARKS: &str = "'’.,;:!?\"“”„«»()¿¡。，！？；：、（）�
 pub struct Offer<'a> {
     /// Names of lines, of notes and of rows of tables that may be dropped.
     pub drops: Vec<String>,
+    /// How many of them may be dropped at most.
+    pub most_drops: usize,
     /// Names of lines that may be set, also of those that say nothing yet.
     pub lines: Vec<String>,
     /// The names of the notes, one at least.
@@ -88,12 +89,12 @@ pub fn small(offer: &Offer<'_>) -> Grammar {
 
 /// What is dropped: lines, rows of tables, or whole notes.
 fn drops(offer: &Offer<'_>, rules: &mut Vec<Rule>) -> Option<Part> {
-    if offer.drops.is_empty() {
+    if offer.drops.is_empty() || offer.most_drops == 0 {
         return None;
     }
     let all = offer.drops.iter().map(|name| text(name)).collect();
     rules.push(tree("drop", Part::All(vec![text("drop "), Part::Any(all), text("\n")])));
-    Some(times(named("drop"), 0, MOST_DROPS))
+    Some(times(named("drop"), 0, offer.most_drops))
 }
 
 /// What is set: a line that stands there, or one to be added to a note. Once somebody new has a name, a word of the message may be
