@@ -277,6 +277,8 @@ fn what_the_model_is_not_sure_of_is_asked_about() {
     assert_eq!(unkept, ["set Stina.age = now"], "what is not asked about is told");
     let (calls, reply, _) = said("drop user.city\nsay Noted.", &[49]);
     assert_eq!((calls, reply.as_str()), (0, "Noted.\nShall I forget `user.city`?"));
+    let (calls, _, unkept) = said("drop user.city\ndrop user.car\nsay Noted.", &[49, 900]);
+    assert_eq!((calls, unkept), (0, vec!["drop user.car".to_owned()]), "what follows such a line is no surer");
     let (calls, reply, unkept) = said("set user.city = Lund\nset user.child = now\nsay Noted.", &[600, 4]);
     assert_eq!((calls, reply.as_str()), (1, "Noted."));
     assert_eq!(unkept, ["set user.child = now"]);

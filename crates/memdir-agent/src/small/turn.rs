@@ -82,9 +82,13 @@ pub(super) fn expand(written: &Written<'_, '_>) -> Expanded {
         ambiguous: Vec::new(),
         expanded: Expanded::default(),
     };
+    let chance = |at: usize| written.wrote.changes.and_then(|it| it.line_chances.get(at).copied()).unwrap_or(SURE);
+    // Behind a line that it was not sure to drop a model goes on with those that follow, and is sure of that.
+    let drops = steps.iter().zip(0..).filter(|(step, _)| step.starts_with("drop "));
+    let dropping = drops.map(|(_, at)| chance(at)).min().unwrap_or(SURE);
     for (step, at) in steps.iter().zip(0..) {
-        let chance = written.wrote.changes.and_then(|changes| changes.line_chances.get(at).copied());
-        if turn.step(step, chance.unwrap_or(SURE)).is_none() {
+        let chance = if step.starts_with("drop ") { dropping } else { chance(at) };
+        if turn.step(step, chance).is_none() {
             turn.expanded.unkept.push((*step).to_owned());
         }
     }
