@@ -230,18 +230,18 @@ impl Unread {
     fn finding(&self, path: &MemoryPath) -> Finding {
         let (line, message) = match self {
             Self::Note(why) => (None, why.clone()),
-            Self::Text => (None, format!("`{path}` is no UTF-8 text, so nothing in it is read")),
+            Self::Text => (None, format!("`{path}` is not UTF-8 text, so nothing in it is read")),
             Self::FrontMatter(error) => (Some(error.line), front_matter(error)),
         };
         Finding { line, message, ..finding(Kind::Unreadable, path) }
     }
 }
 
-/// What to say of a front matter that is no YAML, as one lower-case sentence.
+/// What to say of a front matter that the parser of YAML cannot read, as one lower-case sentence.
 #[must_use]
 pub fn front_matter(error: &FrontMatterError) -> String {
     let FrontMatterError { line, message } = error;
-    format!("line {line} is where the front matter stops being valid YAML, so none of it is read: {message}")
+    format!("none of the front matter is read, because of line {line}: {message}")
 }
 
 /// Says all that is wrong. `read` is asked for the text of notes with broken links and of what those lead to, and of notes
@@ -261,7 +261,11 @@ pub fn check(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Option<String
     // A name that leads elsewhere is no note of its own.
     let own = || notes.iter().filter(|(path, file, _)| !file.is_link && !seen.excluded.holds(path));
     let own = || own().map(|(path, _, look)| (*path, *look));
-    findings.extend(own().filter_map(|(path, look)| Some(look.unread.as_ref()?.finding(path))));
+    // What Obsidian leaves out may have a front matter of its own kind.
+    let read_all = notes.iter().filter(|(path, file, look)| {
+        !file.is_link && (!seen.excluded.holds(path) || !matches!(look.unread, Some(Unread::FrontMatter(_))))
+    });
+    findings.extend(read_all.filter_map(|(path, _, look)| Some(look.unread.as_ref()?.finding(path))));
     findings.extend(contradiction::conflicts(own(), seen.past_status, read));
     findings.extend(duplicates(own(), seen.links));
     findings.extend(near::near(own(), read));

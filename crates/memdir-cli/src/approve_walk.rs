@@ -320,7 +320,7 @@ impl Walk<'_> {
         let mut taken = Vec::new();
         for (part, number) in parts.iter().zip(1..) {
             say(format!("part {number} of {}", parts.len()))?;
-            let Some(digest) = self.show_part(id, part, "it cannot be done by itself")? else { continue };
+            let Some(digest) = self.show_part(id, part, "it cannot be done now")? else { continue };
             if agrees("take this part?")? {
                 taken.push((part.as_slice(), digest));
             }

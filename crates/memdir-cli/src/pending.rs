@@ -30,7 +30,7 @@ pub(super) fn run(global: &Global) -> Result<u8, Stop> {
                 // What can still be done of it is decided part by part.
                 Some(_) if reviewed.waiting.calls.len() > 1 => writeln!(
                     stdout,
-                    "decide: memdir approve {id} and `part` for what can be done, memdir reject {id}\n"
+                    "decide: memdir approve {id}, and `part` to choose what can still be done; or memdir reject {id}\n"
                 )?,
                 Some(_) => writeln!(stdout, "decide: memdir reject {id}\n")?,
             }

@@ -83,7 +83,8 @@ pub(super) fn set(global: &Global, options: &SetFact) -> Result<u8, Stop> {
 /// What a note says of a key; `None` where it says nothing.
 fn value_of(text: &str, wanted: &str) -> Option<String> {
     let facts = Note::parse(text).facts();
-    facts.into_iter().find(|one| fact::key(&one.key) == fact::key(wanted)).map(|one| one.value)
+    let said = facts.into_iter().find(|one| fact::key(&one.key) == fact::key(wanted)).map(|one| one.value);
+    said.filter(|value| !value.is_empty())
 }
 
 pub(super) fn new(global: &Global, options: &New) -> Result<u8, Stop> {
@@ -113,12 +114,11 @@ pub(super) fn rename(global: &Global, options: &Move) -> Result<u8, Stop> {
             let folder = path.parent().filter(|_| !target.contains('/'));
             let target = folder.map_or_else(|| target.clone(), |folder| format!("{folder}/{target}"));
             // What is moved keeps its kind.
-            match extension(path.name()).filter(|_| !opened.engine.is_folder(&path)) {
-                _ if path.is_note() => note_to_be(&target)?,
-                Some(own) if extension(look::path(&target)?.name()).is_none() => {
-                    look::path(&format!("{target}.{own}"))?
-                }
-                _ => look::path(&target)?,
+            let own = extension(path.name()).filter(|_| !path.is_note() && !opened.engine.is_folder(&path));
+            let named = if path.is_note() { note_to_be(&target)? } else { look::path(&target)? };
+            match own.filter(|_| extension(named.name()).is_none()) {
+                Some(own) => look::path(&format!("{target}.{own}"))?,
+                None => named,
             }
         }
     };

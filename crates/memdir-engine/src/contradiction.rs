@@ -151,9 +151,11 @@ impl Written {
 
     /// Adds a note with a text that takes the place of another one.
     fn add(&mut self, path: &MemoryPath, before: &str, text: &str) {
-        let (note, before) = (Note::parse(text), Note::parse(before));
-        let is_news = before.front_error().is_none();
-        self.unread.extend(note.front_error().filter(|_| is_news).map(|error| (path.clone(), error.clone())));
+        let (note, was) = (Note::parse(text), Note::parse(before));
+        // Who tries to mend it has to know that it is not mended.
+        let is_same = text.get(..note.body()) == before.get(..was.body());
+        let before = was;
+        self.unread.extend(note.front_error().filter(|_| !is_same).map(|error| (path.clone(), error.clone())));
         let mut known: Vec<_> = before.facts().into_iter().map(|fact| (fact.key, fact.value)).collect();
         let facts = note.facts();
         for said in &facts {

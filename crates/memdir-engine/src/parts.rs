@@ -39,10 +39,16 @@ impl Engine {
                 _ => steps.push(vec![at]),
             }
         }
+        let all: Vec<usize> = (0..waiting.calls.len()).collect();
+        let outcomes = self.try_part(&waiting, &all).outcomes;
+        let is_made = |at: &usize| outcomes.get(*at).is_none_or(|outcome| outcome.result.is_ok());
+        let (steps, impossible): (Vec<_>, Vec<_>) = steps.into_iter().partition(|step| step.iter().all(is_made));
         let calls =
             |part: &[usize]| -> Vec<usize> { part.iter().filter_map(|at| steps.get(*at)).flatten().copied().collect() };
         let found = parts(steps.len(), |part| self.try_part(&waiting, &calls(part)).trouble().is_none());
-        Ok(found.iter().map(|part| calls(part)).collect())
+        let mut found: Vec<Vec<usize>> = found.iter().map(|part| calls(part)).chain(impossible).collect();
+        found.sort();
+        Ok(found)
     }
 
     fn try_part(&self, waiting: &super::PendingProposal, part: &[usize]) -> Trial {
@@ -52,34 +58,27 @@ impl Engine {
 }
 
 /// Puts so many calls into parts that can be made, by `can` of their places: each call alone, else with the nearest earlier part
-/// that lets it be made, else with as many of them as that takes. What cannot be made even with all of them is a part of its own.
+/// that lets it be made, else with as many of them as that takes.
 fn parts(calls: usize, can: impl Fn(&[usize]) -> bool) -> Vec<Vec<usize>> {
-    let (mut parts, mut impossible) = (Vec::<Vec<usize>>::new(), Vec::new());
+    let mut parts = Vec::<Vec<usize>>::new();
     for at in 0..calls {
         let with = |part: &[usize]| [part, &[at]].concat();
         if can(&[at]) {
             parts.push(vec![at]);
-        } else if let Some(near) = parts.iter().rposition(|part| can(&with(part))) {
-            parts.get_mut(near).into_iter().for_each(|part| part.push(at));
+        } else if let Some(part) = parts.iter_mut().rev().find(|part| can(&with(part))) {
+            part.push(at);
         } else {
-            let (mut joined, mut rest) = (vec![at], parts.clone());
-            let is_made = loop {
-                let Some(part) = rest.pop() else { break false };
+            let mut joined = vec![at];
+            while let Some(part) = parts.pop() {
                 joined.extend(part);
                 joined.sort_unstable();
                 if can(&joined) {
-                    break true;
+                    break;
                 }
-            };
-            if is_made {
-                rest.push(joined);
-                parts = rest;
-            } else {
-                impossible.push(vec![at]);
             }
+            parts.push(joined);
         }
     }
-    parts.extend(impossible);
     parts.sort();
     parts
 }
@@ -102,8 +101,7 @@ mod tests {
         assert_eq!(found(&[&[], &[], &[0], &[1], &[2]]), [vec![0, 2, 4], vec![1, 3]]);
         assert_eq!(found(&[&[], &[], &[], &[1, 2]]), [vec![0], vec![1, 2, 3]]);
         assert_eq!(found(&[&[], &[], &[0, 1]]), [[0, 1, 2]]);
-        // What cannot be made by then is a part of its own, and in the way of none.
-        assert_eq!(found(&[&[], &[3], &[], &[]]), [[0], [1], [2], [3]]);
-        assert_eq!(found(&[&[], &[9], &[], &[0, 2], &[1]]), [vec![0, 2, 3], vec![1], vec![4]]);
+        // What cannot be made by then is one part with all before it.
+        assert_eq!(found(&[&[], &[3], &[], &[]]), [vec![0, 1], vec![2], vec![3]]);
     }
 }

@@ -10,7 +10,7 @@ pub enum Ending {
     Text,
     /// A part of the HTML above it, unless an empty line stands between.
     Html,
-    /// A part of code or of a comment that begins on `line`, counted from 1, and does not end.
+    /// A part of HTML, code or a comment that begins on `line`, counted from 1, and does not end.
     Open {
         /// Where it begins.
         line: usize,
@@ -44,6 +44,7 @@ impl Ending {
         if hidden(end).is_none() {
             return Self::Text;
         }
-        hidden(&format!("{end}\n")).map_or(Self::Html, |line| Self::Open { line })
+        // Two line ends, also where the text ends in half of one.
+        hidden("\n\n").map_or(Self::Html, |line| Self::Open { line })
     }
 }

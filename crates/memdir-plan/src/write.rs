@@ -249,7 +249,7 @@ fn content_not_found(update: &UpdateFile, now: &Image, text: &str) -> Failure {
 ///
 /// # Errors
 ///
-/// `invalid_action` where code or a comment above them has no end, which would hide them.
+/// `invalid_action` where HTML, code or a comment above them has no end, which would hide them.
 pub(super) fn added(asked: &MemoryPath, text: &str, after: usize, content: &str) -> Result<String, Failure> {
     let with_all = || lines::insert(text, after, content);
     if !asked.is_note() || content.trim().is_empty() {
@@ -257,15 +257,17 @@ pub(super) fn added(asked: &MemoryPath, text: &str, after: usize, content: &str)
     }
     let (above, _) = lines::split_below(text, after);
     match Ending::of(above) {
-        Ending::Html if !content.starts_with(['\n', '\r']) => {
+        // More HTML may go on with what stands above it.
+        Ending::Html if !content.starts_with(['\n', '\r']) && !content.trim_start().starts_with('<') => {
             let end = lines::own_end(text).unwrap_or("\n");
             Ok(lines::insert(text, after, &format!("{end}{content}")))
         }
         // What ends it may be added.
         open @ Ending::Open { line } if Ending::of(&lines::insert(above, usize::MAX, content)) == open => {
-            let message = format!("line {line} of `{}` begins code or a comment that has no end", words::shown(asked));
+            let message =
+                format!("line {line} of `{}` begins HTML, code or a comment that has no end", words::shown(asked));
             Err(Failure::new(Code::InvalidAction, message)
-                .with_hint("what is added below would be a part of it: end it first, or add above it"))
+                .with_hint(format!("what is added below would be a part of it: append the line that ends it, or use insert_text above line {line}")))
         }
         Ending::Html | Ending::Open { .. } | Ending::Text => Ok(with_all()),
     }

@@ -1,7 +1,7 @@
 //! Driving a small model: the sentences of a message are sorted, then it is asked what changes, and then for its answer.
 
 use super::sort::{sentences, sort};
-use super::{Kind, SURE, about, Sorted, Turn, Wrote, answer, changes, expand, questioned, said_before};
+use super::{Kind, SURE, Sorted, Turn, Wrote, about, answer, changes, expand, questioned, said_before};
 use crate::asked::{Asked, wishes};
 use crate::drive::Answering;
 use crate::run::Run;
@@ -42,7 +42,12 @@ impl Agent<'_> {
         let said = format!("{} {}", asked.message, said_before(&asked.before, &asked.message));
         let notes = about(&asked.notes, &said);
         let changed = match sorted.changes() {
-            true => Some(self.paid(&changes(&self.turn_of(asked, &notes, &sorted, &rest, &results)), at, None, &mut cost)?),
+            true => Some(self.paid(
+                &changes(&self.turn_of(asked, &notes, &sorted, &rest, &results)),
+                at,
+                None,
+                &mut cost,
+            )?),
             false => None,
         };
         let is_answered = changed.is_none() || sorted.asks();

@@ -82,7 +82,7 @@ pub struct Wrote<'a> {
 #[must_use]
 pub fn changes(turn: &Turn<'_>) -> Request {
     let [prompt, _] = turn.prompts;
-    let (view, words) = (View::of(turn.notes), turn.sorted.new());
+    let (view, words) = (View::of(turn.notes), turn.sorted.stated());
     let grammar = small(&offer(&view, &words, turn.sorted.removals()));
     let steps = json!({"steps": {"type": "array", "items": {"type": "string"}}, "reply": {"type": "string"}});
     let told = told_of(turn, &turn.sorted.told());
@@ -111,8 +111,7 @@ fn request(
 /// A grammar, and an object with these properties for servers that take no grammar.
 fn shape(grammar: Grammar, properties: &serde_json::Value) -> Shape {
     let names: Vec<&String> = properties.as_object().into_iter().flatten().map(|(name, _)| name).collect();
-    let schema =
-        json!({"type": "object", "properties": properties, "required": names, "additionalProperties": false});
+    let schema = json!({"type": "object", "properties": properties, "required": names, "additionalProperties": false});
     Shape { grammar, schema }
 }
 

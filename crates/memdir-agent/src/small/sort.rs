@@ -58,7 +58,7 @@ impl Sorted {
                 Kind::Remove if chance < SURE_OF_REMOVAL => Kind::Ask,
                 // What stands beside a question mostly says why it is asked.
                 Kind::Chat if chance < SURE_OF_CHAT && !asks => Kind::Tell,
-                kind => kind,
+                Kind::Ask | Kind::Tell | Kind::Remove | Kind::Chat => kind,
             };
             (sentence, kind)
         };
@@ -89,7 +89,7 @@ impl Sorted {
     }
 
     /// The sentences that say something new.
-    pub(super) fn new(&self) -> String {
+    pub(super) fn stated(&self) -> String {
         self.of(&[Kind::Tell])
     }
 

@@ -30,14 +30,8 @@ fn answer(text: &str, line_chances: &[u16]) -> Answer {
     }
 }
 
-fn turn<'a>(
-    notes: &'a [(MemoryPath, String)],
-    message: &'a str,
-    sorted: &'a Sorted,
-    session: &'a Session,
-) -> Turn<'a> {
-    let prompts =
-        [include_str!("../../../../prompts/small.md"), include_str!("../../../../prompts/small_answer.md")];
+fn turn<'a>(notes: &'a [(MemoryPath, String)], message: &'a str, sorted: &'a Sorted, session: &'a Session) -> Turn<'a> {
+    let prompts = [include_str!("../../../../prompts/small.md"), include_str!("../../../../prompts/small_answer.md")];
     Turn { prompts, notes, message, sorted, session, rest: &[], results: &[], quotes: false }
 }
 
@@ -321,8 +315,7 @@ fn a_name_that_two_notes_have_is_asked_about() {
 
 #[test]
 fn a_reply_tells_of_no_example() {
-    let said =
-        |quotes: bool, written: &str| parts(&answered(&bea(), "Where do I live?", quotes, written).text).1;
+    let said = |quotes: bool, written: &str| parts(&answered(&bea(), "Where do I live?", quotes, written).text).1;
     assert_eq!(said(false, "In Uppsala."), "In Uppsala.");
     assert_eq!(said(false, "In Uppsala, near Quellmar."), "city: Uppsala (user.md)");
     assert_eq!(said(false, "Zenka Holtar is well."), "That is not in your notes.");
@@ -344,10 +337,10 @@ fn the_lines_that_an_answer_tells_of_are_found() {
     let grounds = |message: &str, written: &str| answered(&bea(), message, false, written).grounds;
     let school = ["school: Harbour High (entities/stina.md)"];
     assert_eq!(grounds("Which school does Stina go to?", "She goes to Harbour High."), school);
-    assert_eq!(grounds("How old is Stina, and what do I drive?", "17; you drive a Volvo."), [
-        "car: blue Volvo (user.md)",
-        "age: 17 (entities/stina.md)",
-    ]);
+    assert_eq!(
+        grounds("How old is Stina, and what do I drive?", "17; you drive a Volvo."),
+        ["car: blue Volvo (user.md)", "age: 17 (entities/stina.md)",]
+    );
     let unknown = answered(&bea(), "Na jakiej ulicy?", false, "Nie wiem.");
     assert_eq!(parts(&unknown.text).1, "Nie wiem.");
     assert_eq!((unknown.missing.as_deref(), unknown.grounds), (Some("Na jakiej ulicy?"), Vec::new()));
@@ -441,14 +434,12 @@ fn a_request_has_the_notes_before_the_message_and_what_was_said() {
     session.exchanges = vec![exchange("I moved to Lund.", "Where?")];
     assert_eq!(questioned(&session).unwrap().message, "I moved to Lund.");
     let completed = all("I moved there.", Kind::Tell).completed(all("To Lund", Kind::Chat));
-    assert_eq!(completed.new(), "I moved there. To Lund", "what answers a question is told");
+    assert_eq!(completed.stated(), "I moved there. To Lund", "what answers a question is told");
 }
 
 #[test]
 fn a_grammar_uses_each_word_once_in_its_order() {
-    let gbnf =
-        grammar::small(&Offer { notes: vec!["user"], words: "我住在上海 ok.", ..Offer::default() })
-            .gbnf();
+    let gbnf = grammar::small(&Offer { notes: vec!["user"], words: "我住在上海 ok.", ..Offer::default() }).gbnf();
     for rule in ["word-a ::= \"我\" (word-b | ", "word-e ::= \"海\" ((\" \" word-f) | ", "end-f ::= next-f | say"] {
         assert!(gbnf.contains(rule), "{rule}:\n{gbnf}");
     }

@@ -7,9 +7,9 @@ use std::cmp::Reverse;
 
 use serde_json::{Value, json};
 
-use super::{SURE, date, stems};
 use super::edit::Edits;
 use super::view::{Entry, Shown, View};
+use super::{SURE, date, stems};
 use crate::prompt::fenced;
 use memdir_core::path::{MemoryPath, PERSON, PERSON_NOTE};
 use memdir_core::time::Timestamp;

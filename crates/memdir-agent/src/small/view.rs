@@ -283,7 +283,8 @@ impl Shown<'_> {
 /// Whether a word of a name is said, in some form: a word that begins as it does, but for its last letter.
 fn is_said(name: &str, said: &BTreeSet<String>) -> bool {
     let letters = name.chars().count();
-    let stem = name.char_indices().nth(letters.saturating_sub(1)).map_or(name, |(end, _)| name.get(..end).unwrap_or(name));
+    let stem =
+        name.char_indices().nth(letters.saturating_sub(1)).map_or(name, |(end, _)| name.get(..end).unwrap_or(name));
     said.contains(name) || letters > LEAST_NAME && said.iter().any(|word| word.starts_with(stem))
 }
 

@@ -68,9 +68,8 @@ fn lead(dice: &mut Dice, root: &Path) {
     for _ in 0..6 {
         let family = dice.of(&families);
         let is_small = family == Family::Small;
-        let mut turns: Vec<Result<Answer, ModelError>> = (0..8)
-            .map(|_| Ok(turn(if is_small { dice.of(&SMALL_TURNS) } else { dice.of(&TURNS) })))
-            .collect();
+        let mut turns: Vec<Result<Answer, ModelError>> =
+            (0..8).map(|_| Ok(turn(if is_small { dice.of(&SMALL_TURNS) } else { dice.of(&TURNS) }))).collect();
         match dice.roll(5) {
             0 => turns.insert(1, Err(ModelError::NoModel)),
             1 => turns.insert(1, Ok(Answer { end: End::Cut, ..turn(MOVED) })),

@@ -149,7 +149,8 @@ fn nothing_is_stored_without_the_person_in_any_mode() {
 fn obeying(case: &Case) -> Scripted {
     let (call, obeys) = (call(case), turn(&case.obeying_actions));
     let words = case.obeying_actions.iter().flat_map(|action| action.values()).filter_map(serde_json::Value::as_str);
-    let said = words.max_by_key(|words| words.len()).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+    let said =
+        words.max_by_key(|words| words.len()).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
     let mut decisions = vec![call, obeys.clone()].into_iter();
     let mut answers = vec![obeys].into_iter();
     let done = |text: &str| text.to_owned();

@@ -208,9 +208,8 @@ fn what_a_tool_told_a_small_model_to_store_waits_for_the_person() {
 fn three_calls_are_made_for_a_message_and_none_twice() {
     let call = |day: u32| CALL.replace("2027-01-01", &format!("2027-01-0{day}"));
     let calls: Vec<String> = (1..=5).map(call).collect();
-    let turns = |calls: &[String]| {
-        calls.iter().map(String::as_str).chain(["Hi."]).map(str::to_owned).collect::<Vec<_>>()
-    };
+    let turns =
+        |calls: &[String]| calls.iter().map(String::as_str).chain(["Hi."]).map(str::to_owned).collect::<Vec<_>>();
     for (turns, made) in [
         (turns(&calls[..3]), 3),
         (turns(&[call(1), call(1)]), 1),

@@ -36,7 +36,7 @@ fn check(text: &str, refused: Option<usize>) {
         let after = std::str::from_utf8(after.get("n.md").unwrap()).unwrap();
         match refused {
             Some(line) => {
-                let begins = format!("line {line} of `n.md` begins code or a comment that has no end");
+                let begins = format!("line {line} of `n.md` begins HTML, code or a comment that has no end");
                 assert_eq!(entry["error"]["message"], begins, "{text}");
                 assert_eq!(after, text);
             }

@@ -260,11 +260,13 @@ fn choice(site: &Site, waiting: &PendingProposal) -> Result<Markup, Failure> {
                 @for ((part, reviewed), number) in each.zip(1..) {
                     div .field {
                         @let name = format!("part-{number}");
-                        input type="checkbox" id=(name) name="calls" value=(in_field(part));
-                        " " label for=(name) { "Part " (number) }
                         @match reviewed {
-                            Ok((plan, _)) => (changes::words(&note_changes(plan.steps()))),
-                            Err(failure) => (layout::problem(&failure)),
+                            Ok((plan, _)) => {
+                                input type="checkbox" id=(name) name="calls" value=(in_field(part));
+                                " " label for=(name) { "Part " (number) }
+                                (changes::words(&note_changes(plan.steps())))
+                            }
+                            Err(failure) => { "Part " (number) " cannot be done now:" (layout::problem(&failure)) }
                         }
                     }
                 }
