@@ -41,25 +41,17 @@ impl Agent<'_> {
         let sorted = self.sorted(at, &mut cost)?;
         let said = format!("{} {}", asked.message, said_before(&asked.before, &asked.message));
         let notes = about(&asked.notes, &said);
-        let changed = match sorted.changes() {
-            true => Some(self.paid(
-                &changes(&self.turn_of(asked, &notes, &sorted, &rest, &results)),
-                at,
-                None,
-                &mut cost,
-            )?),
-            false => None,
-        };
-        let is_answered = changed.is_none() || sorted.asks();
-        let answered = match is_answered {
-            true => {
-                let request = answer(&self.turn_of(asked, &notes, &sorted, &rest, &results));
-                // Where the reply is not what the model writes, nothing of that is heard.
-                let stream = (!self.quotes(asked)).then_some(stream);
-                Some(self.paid(&request, at, stream, &mut cost)?)
-            }
-            false => None,
-        };
+        let (mut changed, mut answered) = (None, None);
+        if sorted.changes() {
+            let request = changes(&self.turn_of(asked, &notes, &sorted, &rest, &results));
+            changed = Some(self.paid(request, at, None, &mut cost)?);
+        }
+        if changed.is_none() || sorted.asks() {
+            let request = answer(&self.turn_of(asked, &notes, &sorted, &rest, &results));
+            // Where the reply is not what the model writes, nothing of that is heard.
+            let stream = (!self.quotes(asked)).then_some(stream);
+            answered = Some(self.paid(request, at, stream, &mut cost)?);
+        }
         let may_know = |path: &MemoryPath| self.client.is_none() || self.engine.may_hear_of(&asked.caller, path);
         let exists = |path: &MemoryPath| may_know(path) && self.engine.text_of(path).is_some();
         let wrote = Wrote { changes: changed.as_ref(), answer: answered.as_ref() };
@@ -77,8 +69,11 @@ impl Agent<'_> {
     /// What the sentences of a message are; where nothing may be written that is not asked.
     fn sorted(&mut self, at: &mut Answering<'_>, cost: &mut Cost) -> Result<Sorted, AgentError> {
         let message = at.asked.message.as_str();
-        if self.session.switches.actions != Actions::All {
-            return Ok(Sorted(vec![(message.to_owned(), Kind::Ask)]));
+        let only = |kind| Ok(Sorted(vec![(message.to_owned(), kind)]));
+        match self.session.switches.actions {
+            Actions::Off => return only(Kind::Chat),
+            Actions::Read => return only(Kind::Ask),
+            Actions::All => {}
         }
         let sorted = self.kinds(message, at, cost)?;
         let Some(before) = questioned(&at.asked.before).filter(|_| !sorted.asks()) else { return Ok(sorted) };
@@ -86,11 +81,12 @@ impl Agent<'_> {
         Ok(if before.changes() { before.completed(sorted) } else { sorted })
     }
 
+    /// Asks what each sentence of a message is.
     fn kinds(&mut self, message: &str, at: &mut Answering<'_>, cost: &mut Cost) -> Result<Sorted, AgentError> {
         let mut kinds = Vec::new();
         for sentence in sentences(message) {
             let request = sort(self.prompts.text("small_sort"), &sentence);
-            let Answer { text, line_chances, .. } = self.paid(&request, at, None, cost)?;
+            let Answer { text, line_chances, .. } = self.paid(request, at, None, cost)?;
             kinds.push((sentence, Kind::read(&text), line_chances.first().copied().unwrap_or(SURE)));
         }
         Ok(Sorted::by(kinds))
@@ -99,12 +95,12 @@ impl Agent<'_> {
     /// Asks the model, and counts what that took.
     fn paid(
         &mut self,
-        request: &Request,
+        request: Request,
         Answering { asked, edge, stop, said }: &mut Answering<'_>,
         stream: Option<&mut Stream<'_>>,
         cost: &mut Cost,
     ) -> Result<Answer, AgentError> {
-        let request = Request { temperature: self.settings.temperature, ..request.clone() };
+        let request = Request { temperature: self.settings.temperature, ..request };
         let (answer, ms) = self.ask_model(&request, asked, *edge, stop, &mut said.spent, stream)?;
         cost.input_tokens += answer.input_tokens;
         cost.output_tokens += answer.output_tokens;

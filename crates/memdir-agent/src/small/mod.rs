@@ -207,15 +207,7 @@ fn questioned(session: &Session) -> Option<&Exchange> {
 /// A word of an example's notes that a turn says and nobody has said: the names and values of examples are made up, so that no
 /// memory has them.
 fn leaked(turn: &Turn<'_>, text: &str) -> Option<String> {
-    let messages: Vec<Message> = turn.prompts.iter().flat_map(|prompt| examples(prompt).1).collect();
-    let notes =
-        messages.iter().filter_map(|message| message.text.strip_prefix(NOTES)?.split_once(&format!("\n{MESSAGE}")));
-    let mut examples = BTreeSet::new();
-    for line in notes.flat_map(|(notes, _)| notes.lines()) {
-        let value =
-            line.strip_prefix("# ").or_else(|| line.split_once(": ").map(|(_, value)| value)).unwrap_or_default();
-        words_of(value, &mut examples);
-    }
+    let examples = made_up(&turn.prompts);
     let mut known = BTreeSet::new();
     words_of(turn.message, &mut known);
     turn.notes.iter().for_each(|(path, text)| words_of(&format!("{path} {text}"), &mut known));
@@ -224,6 +216,20 @@ fn leaked(turn: &Turn<'_>, text: &str) -> Option<String> {
     let mut written = BTreeSet::new();
     words_of(text, &mut written);
     written.into_iter().find(|word| examples.contains(word) && !known.contains(word))
+}
+
+/// The words of the names and values in the notes of examples.
+fn made_up(prompts: &[&str]) -> BTreeSet<String> {
+    let messages: Vec<Message> = prompts.iter().flat_map(|prompt| examples(prompt).1).collect();
+    let notes =
+        messages.iter().filter_map(|message| message.text.strip_prefix(NOTES)?.split_once(&format!("\n{MESSAGE}")));
+    let mut examples = BTreeSet::new();
+    for line in notes.flat_map(|(notes, _)| notes.lines()) {
+        let value =
+            line.strip_prefix("# ").or_else(|| line.split_once(": ").map(|(_, value)| value)).unwrap_or_default();
+        words_of(value, &mut examples);
+    }
+    examples
 }
 
 /// The words of a text that are no numbers.

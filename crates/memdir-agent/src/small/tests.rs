@@ -323,6 +323,22 @@ fn a_reply_tells_of_no_example() {
     assert_eq!(said(true, "You live in Uppsala."), "city: Uppsala (user.md)");
 }
 
+/// A word that others use, too, would be withheld from replies.
+#[test]
+fn names_and_values_of_examples_stand_in_no_memory_of_strangers() {
+    let prompts = [include_str!("../../../../prompts/small.md"), include_str!("../../../../prompts/small_answer.md")];
+    let mut used = BTreeSet::new();
+    for suite in ["stranger", "stranger-2", "stranger-3", "household"] {
+        let file = format!("{}/../../examples/agent/{suite}.json", env!("CARGO_MANIFEST_DIR"));
+        words_of(&std::fs::read_to_string(file).unwrap(), &mut used);
+    }
+    assert!(used.len() > 3_000, "{}", used.len());
+    let mut shared: Vec<String> = made_up(&prompts).intersection(&used).cloned().collect();
+    // The name of the person's own note.
+    shared.retain(|word| word != PERSON);
+    assert_eq!(shared, [""; 0]);
+}
+
 #[test]
 fn a_tiny_model_talks_in_its_own_words_where_nothing_was_asked() {
     let (session, sorted, written) = (Session::default(), all("Hi!", Kind::Chat), answer("I am fine.", &[]));
