@@ -74,8 +74,8 @@ fn a_tool_is_called_for_a_message_and_what_it_said_is_not_stored() {
 fn a_small_model_is_asked_about_a_call_before_it_answers() {
     let call = r#"{"actions":[{"action":"call_tool","name":"lab__echo","arguments":{"text":"no news"}}]}"#;
     let done = r#"{"action":"final_answer"}"#;
-    let reply = r#"{"steps":["chat"],"reply":"There is no news."}"#;
-    let standin = Standin::answers([call, done, reply, reply]);
+    let (kind, reply) = (r#"{"kind":"ask"}"#, "There is no news.");
+    let standin = Standin::answers([call, done, kind, reply, kind, reply]);
     let env = env().settings(&format!(
         "[model]\nname = 'openai-compatible::{MODEL}'\naddress = '{}'\nfamily = 'small'\n",
         standin.address()
@@ -94,14 +94,15 @@ fn a_small_model_is_asked_about_a_call_before_it_answers() {
     assert!(last(0).contains("- `lab__echo(") && last(0).contains("Message: Is there news?"), "{}", last(0));
     let schema = asked[0]["response_format"].to_string();
     assert!(schema.contains(r#"{"const":"lab__echo"}"#), "{schema}");
-    assert!(last(2).contains("\n> no news\n") && !last(2).contains("lab__echo("), "{}", last(2));
+    assert_eq!(last(2), "Is there news?");
+    assert!(last(3).contains("\n> no news\n") && !last(3).contains("lab__echo("), "{}", last(3));
     let calls = said(&env.run(&["audit", "calls", "--json"], ""));
     assert_eq!(calls["calls"][0]["session"], object["session"], "{calls}");
 
     // Another conversation begins with none, and is asked nothing of them.
     said(&env.run(&["ask", "--json", "Is there news?"], ""));
-    assert_eq!(standin.asked().len(), 4);
-    assert!(!standin.asked()[3].to_string().contains("lab__"));
+    assert_eq!(standin.asked().len(), 6);
+    assert!(standin.asked()[4..].iter().all(|asked| !asked.to_string().contains("lab__")));
 }
 
 #[test]
