@@ -340,7 +340,7 @@ fn notes_that_cannot_be_read_are_named() {
     let told = found.iter().filter(|found| found.kind == Kind::Unreadable).map(|found| found.message.as_str());
     assert_eq!(
         told.collect::<Vec<_>>(),
-        ["`bytes.md` is no UTF-8 text, so nothing in it is read", "no permission to read `closed.md`"]
+        ["`bytes.md` is not UTF-8 text, so nothing in it is read", "no permission to read `closed.md`"]
     );
 }
 
