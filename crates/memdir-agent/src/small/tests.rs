@@ -328,10 +328,13 @@ fn a_reply_tells_of_no_example() {
 fn names_and_values_of_examples_stand_in_no_memory_of_strangers() {
     let prompts = [include_str!("../../../../prompts/small.md"), include_str!("../../../../prompts/small_answer.md")];
     let mut used = BTreeSet::new();
-    for suite in ["stranger", "stranger-2", "stranger-3", "household"] {
-        let file = format!("{}/../../examples/agent/{suite}.json", env!("CARGO_MANIFEST_DIR"));
-        words_of(&std::fs::read_to_string(file).unwrap(), &mut used);
-    }
+    let suites = [
+        include_str!("../../../../examples/agent/stranger.json"),
+        include_str!("../../../../examples/agent/stranger-2.json"),
+        include_str!("../../../../examples/agent/stranger-3.json"),
+        include_str!("../../../../examples/agent/household.json"),
+    ];
+    suites.iter().for_each(|suite| words_of(suite, &mut used));
     assert!(used.len() > 3_000, "{}", used.len());
     let mut shared: Vec<String> = made_up(&prompts).intersection(&used).cloned().collect();
     // The name of the person's own note.
