@@ -40,7 +40,7 @@ struct Written {
     keys: BTreeSet<String>,
     /// What the notes, and what these facts are about, are called.
     names: BTreeSet<String>,
-    /// The front matters that were none or were read before, and are not now.
+    /// The front matters that the change wrote and that cannot be read.
     unread: Vec<(MemoryPath, FrontMatterError)>,
 }
 
@@ -151,12 +151,11 @@ impl Written {
 
     /// Adds a note with a text that takes the place of another one.
     fn add(&mut self, path: &MemoryPath, before: &str, text: &str) {
-        let (note, was) = (Note::parse(text), Note::parse(before));
+        let (note, old) = (Note::parse(text), Note::parse(before));
         // Who tries to mend it has to know that it is not mended.
-        let is_same = text.get(..note.body()) == before.get(..was.body());
-        let before = was;
+        let is_same = text.get(..note.body()) == before.get(..old.body());
         self.unread.extend(note.front_error().filter(|_| !is_same).map(|error| (path.clone(), error.clone())));
-        let mut known: Vec<_> = before.facts().into_iter().map(|fact| (fact.key, fact.value)).collect();
+        let mut known: Vec<_> = old.facts().into_iter().map(|fact| (fact.key, fact.value)).collect();
         let facts = note.facts();
         for said in &facts {
             // Each fact of before accounts for one of after.
@@ -170,7 +169,7 @@ impl Written {
             self.names.extend(said.heading.as_deref().map(bare));
         }
         let said = |named: &Named| [&named.about, &named.fact.key, &named.fact.value].map(String::clone);
-        let known: HashSet<_> = before.named().take(MOST_NAMED).map(|named| said(&named)).collect();
+        let known: HashSet<_> = old.named().take(MOST_NAMED).map(|named| said(&named)).collect();
         let new = note.named().take(MOST_NAMED).filter(|named| !known.contains(&said(named)));
         for named in new.take(MOST_FACTS) {
             self.lines.insert((path.clone(), named.fact.line));

@@ -18,7 +18,6 @@ struct Cost {
     output_tokens: u64,
     reused_tokens: u64,
     ms: u64,
-    is_cut: bool,
 }
 
 impl Agent<'_> {
@@ -50,7 +49,12 @@ impl Agent<'_> {
             let request = answer(&self.turn_of(asked, &notes, &sorted, &rest, &results));
             // Where the reply is not what the model writes, nothing of that is heard.
             let stream = (!self.quotes(asked)).then_some(stream);
-            answered = Some(self.paid(request, at, stream, &mut cost)?);
+            let mut answer = self.paid(request, at, stream, &mut cost)?;
+            // What there is of it is shown, and what was told is kept.
+            if answer.end == End::Cut {
+                answer.text.push_str(" …");
+            }
+            answered = Some(answer);
         }
         let may_know = |path: &MemoryPath| self.client.is_none() || self.engine.may_hear_of(&asked.caller, path);
         let exists = |path: &MemoryPath| may_know(path) && self.engine.text_of(path).is_some();
@@ -60,8 +64,8 @@ impl Agent<'_> {
         at.said.grounds.append(&mut expanded.grounds);
         let text = std::mem::take(&mut expanded.text);
         self.expanded = expanded;
-        let Cost { input_tokens, output_tokens, reused_tokens, ms, is_cut } = cost;
-        let end = if is_cut { End::Cut } else { End::Done };
+        let Cost { input_tokens, output_tokens, reused_tokens, ms } = cost;
+        let end = changed.map_or(End::Done, |changed| changed.end);
         let line_chances = Vec::new();
         Ok((Answer { text, thought: None, line_chances, end, input_tokens, output_tokens, reused_tokens }, ms))
     }
@@ -106,7 +110,6 @@ impl Agent<'_> {
         cost.output_tokens += answer.output_tokens;
         cost.reused_tokens += answer.reused_tokens;
         cost.ms += ms;
-        cost.is_cut |= answer.end == End::Cut;
         Ok(answer)
     }
 

@@ -12,7 +12,7 @@ use crate::{Family, Prompts, Settings, Stage, replay};
 use memdir_core::report::{Code, Value};
 use memdir_engine::{Caller, Consent, Engine, ToolConsent};
 use memdir_model::script::{Scripted, card, turn};
-use memdir_model::{Answer, Card, Heard, ModelError, Place, Request};
+use memdir_model::{Answer, Card, End, Heard, ModelError, Place, Request};
 use memdir_policy::Mode;
 use memdir_tools::script::Scripted as Servers;
 use memdir_tools::{CallError, CallEvents, Permission, ServerState, Tool, ToolAnswer, ToolCall, Toolbox, script};
@@ -256,6 +256,21 @@ fn a_decision_that_is_none_or_does_something_else_calls_nothing() {
         assert_eq!((servers.calls(), said.reply.as_deref()), (vec![], Some("Noted.")), "{decision}");
         assert!(env.user().contains("- city: Paris\n"), "{decision}: {}", env.user());
     }
+}
+
+#[test]
+fn an_answer_that_is_cut_off_takes_no_change_with_it() {
+    let env = Env::new();
+    let engine = env.engine();
+    let mut turns = ["tell", "ask", "set user.city = Paris\nsay Noted.", "Once upon a time"].into_iter();
+    let model = Scripted::by(card("m", Place::Process), move |request, _, _| {
+        let end = if request.shape.is_none() { End::Cut } else { End::Done };
+        Ok(Answer { end, ..turn(turns.next().unwrap()) })
+    });
+    let mut agent = Agent::new(&engine, Box::new(model), Prompts::default(), small(), Session::new(ID.to_owned()));
+    let said = ask(&mut agent, "I moved to Paris. Tell me a story?", &mut Asked::saying(&[]));
+    assert_eq!(said.reply.as_deref(), Some("Once upon a time …"));
+    assert!(env.user().contains("- city: Paris\n"), "{}", env.user());
 }
 
 #[test]
