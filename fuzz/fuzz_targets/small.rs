@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use memdir_agent::small::{Kind, Sorted, Turn, Wrote, about, changes, expand};
+use memdir_agent::small::{Kind, Renewal, Sorted, Texts, Turn, Wrote, about, dropped, expand, noted, renewals};
 use memdir_agent::{Exchange, Prompts, Session};
 use memdir_core::path::MemoryPath;
 use memdir_core::time::Timestamp;
@@ -30,24 +30,29 @@ fuzz_target!(|input: ([String; 4], String, Vec<(String, String)>, [bool; 3], Vec
     let exchange = |(message, reply)| Exchange { message, reply: Some(reply), ..Exchange::default() };
     session.exchanges = before.into_iter().map(exchange).collect();
     let (prompts, message) = (Prompts::default(), short(&message));
-    let (texts, session) = (["small", "small_answer"].map(|name| prompts.text(name)), &session);
+    let [note, drop, answer] = ["small", "small_drop", "small_answer"].map(|name| prompts.text(name));
+    let (texts, session) = (Texts { note, drop, answer }, &session);
     let kinds = [(tells, Kind::Tell), (removes, Kind::Remove)].into_iter().filter(|(is_so, _)| *is_so);
     let sorted = Sorted(kinds.map(|(_, kind)| (message.clone(), kind)).collect());
     let near = about(&notes, &message);
     assert!(near.iter().all(|note| notes.contains(note)));
     let (notes, sorted) = (&notes, &sorted);
     let turn = Turn { prompts: texts, notes, message: &message, sorted, session, rest: &[], results: &[], quotes };
-    let grammar = changes(&turn).shape.unwrap().grammar;
-    let read = gbnf::Gbnf::read(&grammar.gbnf());
+    let grammars =
+        [noted(&turn), dropped(&turn)].map(|request| gbnf::Gbnf::read(&request.shape.unwrap().grammar.gbnf()));
     let mut dice = gbnf::Dice(seed);
     let now = Timestamp::from_seconds(1_795_000_000);
     for _ in 0..TURNS {
-        let text = read.make(&mut dice);
-        let line_chances = line_chances.clone();
-        let (input_tokens, output_tokens, reused_tokens) = (0, 0, 0);
-        let answer =
-            Answer { text, thought: None, line_chances, end: End::Done, input_tokens, output_tokens, reused_tokens };
-        let wrote = Wrote { changes: Some(&answer), answer: Some(&answer).filter(|_| quotes) };
+        let [noted, dropped] = grammars.each_ref().map(|grammar| {
+            let line_chances = line_chances.clone();
+            let (input_tokens, output_tokens, reused_tokens) = (0, 0, 0);
+            let text = grammar.make(&mut dice);
+            Answer { text, thought: None, line_chances, end: End::Done, input_tokens, output_tokens, reused_tokens }
+        });
+        let anew = |it: Renewal| Renewal { new: format!("{} {message}", it.old), ..it };
+        let renewed: Vec<_> = renewals(&turn, &noted).into_iter().map(anew).collect();
+        let (answer, dropped) = (Some(&noted).filter(|_| quotes), Some(&dropped).filter(|_| removes));
+        let wrote = Wrote { noted: Some(&noted).filter(|_| tells), renewed: &renewed, dropped, answer };
         let expanded = expand(&turn, wrote, now, &|_| false).text;
         let parsed = parse(expanded.as_bytes());
         assert!(parsed.issues.is_empty(), "{:?}\n{expanded}", parsed.issues);

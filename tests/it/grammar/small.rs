@@ -1,11 +1,11 @@
 //! Turns of small models: whatever follows the grammar means something, and only what the notes and the message have.
 
-use memdir_agent::small::{Kind, Sorted, Turn, Wrote, changes, expand};
+use memdir_agent::small::{Kind, Renewal, Sorted, Texts, Turn, Wrote, dropped, expand, noted, renewals};
 use memdir_agent::{Exchange, Prompts, Session};
 use memdir_core::path::MemoryPath;
 use memdir_core::time::Timestamp;
 use memdir_dialect::{Entry, parse};
-use memdir_model::grammar::{Offer, small};
+use memdir_model::grammar;
 use memdir_model::{Answer, End};
 use proptest::prelude::*;
 
@@ -13,47 +13,47 @@ use crate::grammar::gbnf::{Dice, Gbnf};
 
 #[test]
 fn it_takes_what_was_offered_and_nothing_else() {
-    let offer = Offer {
-        drops: ["user.city", "Ana.Tea", "Ana"].map(str::to_owned).into(),
-        most_drops: 2,
-        lines: vec!["user.city".to_owned(), "user.name".to_owned(), "Ana.Tea".to_owned()],
-        notes: vec!["user", "Ana"],
-        words: "I moved to \"Faro\", in May.",
+    let takes = |grammar: &Gbnf, turns: &[&str], expected: bool| {
+        turns.iter().for_each(|turn| assert_eq!(grammar.takes(turn), expected, "{turn}"));
     };
-    let grammar = Gbnf::read(&small(&offer).gbnf());
-    for turn in [
-        "say Hello!",
-        "ask\nsay Who?",
-        "set user.city = Faro\nsay Noted.",
-        "set user.name = Faro\", in May\nsay Noted.",
-        "set user.city = Faro\nset user.moved += in May\nsay Noted.",
-        "set user.home = [[Faro]]\nset Faro.when = {next friday} in May\nsay Noted.",
-        "set user.day = {in 3 days}\nset user.month = May {2 weeks ago}\nsay Noted.",
-        "drop user.city\ndrop Ana\nset user.city = Faro\nsay Noted.",
-    ] {
-        assert!(grammar.takes(turn), "{turn}");
-    }
-    for turn in [
-        "say",
-        "get user.city: Porto\nsay x",
-        "set user.city = Paris\nsay x",
-        "set user.city = May\nset user.city = Faro\nsay x",
-        "set user.city = Faro\nset user.town = Faro\nsay x",
-        "set user.city = Faro",
-        "set user.city = {someday}\nsay x",
-        "drop user\nsay x",
-        "drop user.city\ndrop Ana\ndrop Ana.Tea\nsay x",
-        "drop user.name\nsay x",
-        "chat\nset user.city = Faro\nsay x",
-        "say <actions>",
-    ] {
-        assert!(!grammar.takes(turn), "{turn}");
-    }
-    let takes = |offer: &Offer<'_>, turn: &str| Gbnf::read(&small(offer).gbnf()).takes(turn);
-    let silent = Offer { words: "", ..offer.clone() };
-    assert!(takes(&silent, "drop user.city\nsay x") && !takes(&silent, "set user.city = Faro\nsay x"));
-    let keeps = Offer { most_drops: 0, ..offer };
-    assert!(takes(&keeps, "set user.city = Faro\nsay x") && !takes(&keeps, "drop user.city\nsay x"));
+    let noted = Gbnf::read(&grammar::noted(&["user", "Ana"], "I moved to \"Faro\", in May.").gbnf());
+    takes(
+        &noted,
+        &[
+            "say Hello!",
+            "# user\n+ city: Faro\nsay Noted.",
+            "# user\n+ Faro\n+ in May\n# Ana\n+ moved\nsay Noted.",
+            "# Faro\n+ {next friday}\nsay Noted.",
+            "# Faro\", in May\n+ x\nsay Noted.",
+        ],
+        true,
+    );
+    takes(
+        &noted,
+        &[
+            "say",
+            "# user\nsay x",
+            "# Rui\n+ x\nsay x",
+            "# Faro May\n+ x\nsay x",
+            "+ x\nsay x",
+            "# user\n+ <x>\nsay x",
+            "# user\n+ x",
+            "say <actions>",
+        ],
+        false,
+    );
+    let runs = Gbnf::read(&grammar::noted(&["user"], "我明天见陶衡 ok").gbnf());
+    takes(&runs, &["# 陶衡\n+ x\nsay x", "# 我明天见陶衡\n+ x\nsay x"], true);
+    takes(&runs, &["# 陶 衡\n+ x\nsay x", "# 我明天见陶衡 ok\n+ x\nsay x"], false);
+    let names = ["user.city", "Ana.Tea", "Ana"].map(str::to_owned);
+    let dropped = Gbnf::read(&grammar::dropped(&names, 2).gbnf());
+    takes(&dropped, &["say x", "ask\nsay Who?", "drop user.city\ndrop Ana\nsay x"], true);
+    takes(
+        &dropped,
+        &["drop user\nsay x", "drop user.city\ndrop Ana\ndrop Ana.Tea\nsay x", "drop Ana", "# user\n+ x\nsay x"],
+        false,
+    );
+    assert!(!Gbnf::read(&grammar::dropped(&names, 0).gbnf()).takes("drop Ana\nsay x"));
 }
 
 const PATHS: [&str; 4] = ["user.md", "people/rui_costa.md", "people/rui.md", "a \"b\".md"];
@@ -91,18 +91,24 @@ proptest! {
         session.exchanges = before.into_iter().map(exchange).collect();
         let prompts = Prompts::default();
         let sorted = Sorted(kinds.into_iter().map(|kind| (message.clone(), kind)).collect());
+        let [note, drop, answer] = ["small", "small_drop", "small_answer"].map(|name| prompts.text(name));
         let turn = Turn {
-            prompts: ["small", "small_answer"].map(|name| prompts.text(name)),
+            prompts: Texts { note, drop, answer },
             notes: &notes, message: &message, sorted: &sorted, session: &session, rest: &[], results: &[], quotes,
         };
-        let grammar = Gbnf::read(&changes(&turn).shape.unwrap().grammar.gbnf());
-        let text = grammar.make(&mut Dice(seed));
-        prop_assert!(grammar.takes(&text), "{}", text);
-        let answer = Answer {
-            text: text.clone(), thought: None, line_chances: Vec::new(), end: End::Done, input_tokens: 0, output_tokens: 0, reused_tokens: 0,
-        };
+        let mut dice = Dice(seed);
+        let [noted, dropped] = [noted(&turn), dropped(&turn)].map(|request| {
+            let grammar = Gbnf::read(&request.shape.unwrap().grammar.gbnf());
+            let text = grammar.make(&mut dice);
+            assert!(grammar.takes(&text), "{text}");
+            let (input_tokens, output_tokens, reused_tokens) = (0, 0, 0);
+            Answer { text, thought: None, line_chances: Vec::new(), end: End::Done, input_tokens, output_tokens, reused_tokens }
+        });
+        let renewed: Vec<_> = renewals(&turn, &noted).into_iter().map(|it| Renewal { new: format!("{} {message}", it.old), ..it }).collect();
         let now = Timestamp::parse("2026-11-23T09:30:00Z").unwrap();
-        let expanded = expand(&turn, Wrote { changes: Some(&answer), answer: None }, now, &|_| false).text;
+        let wrote = Wrote { noted: Some(&noted), renewed: &renewed, dropped: Some(&dropped), answer: None };
+        let text = format!("{}\n{}", noted.text, dropped.text);
+        let expanded = expand(&turn, wrote, now, &|_| false).text;
         let parsed = parse(expanded.as_bytes());
         prop_assert!(parsed.issues.is_empty(), "{:?}\n{}", parsed.issues, expanded);
         prop_assert!(parsed.reply.is_some(), "{}\n{}", text, expanded);

@@ -1,7 +1,7 @@
 //! Driving a small model: the sentences of a message are sorted, then it is asked what changes, and then for its answer.
 
 use super::sort::{sentences, sort};
-use super::{Kind, SURE, Sorted, Turn, Wrote, about, answer, changes, expand, questioned, said_before};
+use super::{Kind, Renewal, SURE, Sorted, Texts, Turn, Wrote, about, answer, expand, questioned, said_before};
 use crate::asked::{Asked, wishes};
 use crate::drive::Answering;
 use crate::run::Run;
@@ -40,12 +40,24 @@ impl Agent<'_> {
         let sorted = self.sorted(at, &mut cost)?;
         let said = format!("{} {}", asked.message, said_before(&asked.before, &asked.message));
         let notes = about(&asked.notes, &said);
-        let (mut changed, mut answered) = (None, None);
-        if sorted.changes() {
-            let request = changes(&self.turn_of(asked, &notes, &sorted, &rest, &results));
-            changed = Some(self.paid(request, at, None, &mut cost)?);
+        let [mut noted, mut dropped, mut answered] = [None, None, None];
+        let mut renewed = Vec::new();
+        if sorted.has(Kind::Tell) {
+            let request = super::noted(&self.turn_of(asked, &notes, &sorted, &rest, &results));
+            let answer = self.paid(request, at, None, &mut cost)?;
+            for renewal in super::renewals(&self.turn_of(asked, &notes, &sorted, &rest, &results), &answer) {
+                let turn = self.turn_of(asked, &notes, &sorted, &rest, &results);
+                let request = super::renewed(&turn, &answer, &renewal.old);
+                let new = self.paid(request, at, None, &mut cost)?.text;
+                renewed.push(Renewal { new, ..renewal });
+            }
+            noted = Some(answer);
         }
-        if changed.is_none() || sorted.asks() {
+        if sorted.has(Kind::Remove) {
+            let request = super::dropped(&self.turn_of(asked, &notes, &sorted, &rest, &results));
+            dropped = Some(self.paid(request, at, None, &mut cost)?);
+        }
+        if sorted.asks() || !sorted.changes() {
             let request = answer(&self.turn_of(asked, &notes, &sorted, &rest, &results));
             // Where the reply is not what the model writes, nothing of that is heard.
             let stream = (!self.quotes(asked)).then_some(stream);
@@ -58,14 +70,16 @@ impl Agent<'_> {
         }
         let may_know = |path: &MemoryPath| self.client.is_none() || self.engine.may_hear_of(&asked.caller, path);
         let exists = |path: &MemoryPath| may_know(path) && self.engine.text_of(path).is_some();
-        let wrote = Wrote { changes: changed.as_ref(), answer: answered.as_ref() };
+        let wrote =
+            Wrote { noted: noted.as_ref(), renewed: &renewed, dropped: dropped.as_ref(), answer: answered.as_ref() };
         let turn = self.turn_of(asked, &notes, &sorted, &rest, &results);
         let mut expanded = expand(&turn, wrote, (self.settings.clock)(), &exists);
         at.said.grounds.append(&mut expanded.grounds);
         let text = std::mem::take(&mut expanded.text);
         self.expanded = expanded;
         let Cost { input_tokens, output_tokens, reused_tokens, ms } = cost;
-        let end = changed.map_or(End::Done, |changed| changed.end);
+        let is_cut = [noted, dropped].into_iter().flatten().any(|wrote| wrote.end == End::Cut);
+        let end = if is_cut { End::Cut } else { End::Done };
         let line_chances = Vec::new();
         Ok((Answer { text, thought: None, line_chances, end, input_tokens, output_tokens, reused_tokens }, ms))
     }
@@ -123,7 +137,11 @@ impl Agent<'_> {
         results: &'a [(String, String)],
     ) -> Turn<'a> {
         Turn {
-            prompts: [self.prompts.text("small"), self.prompts.text("small_answer")],
+            prompts: Texts {
+                note: self.prompts.text("small"),
+                drop: self.prompts.text("small_drop"),
+                answer: self.prompts.text("small_answer"),
+            },
             notes,
             message: &asked.message,
             sorted,

@@ -1,7 +1,7 @@
-//! Small models: each sentence is sorted first; what is told becomes changes, under a grammar made of the notes and of its words, and what is asked is
-//! answered freely.
+//! Small models: each sentence is sorted first; what is told is noted, a line for each thing, what is to be forgotten is taken out, and what is asked
+//! is answered freely.
 //!
-//! Owns how such a model is asked, and what its turn means. The program checks shape and origin: a line that changes stands there, and a new value
+//! Owns how such a model is asked, and what its turn means. The program checks shape and origin: a line that changes stands there, and a new one
 //! is made of the person's words. No list of words reads a message.
 
 use std::collections::BTreeSet;
@@ -10,9 +10,9 @@ use serde_json::json;
 
 use super::prompt;
 use super::session::{Exchange, Session};
-use memdir_core::path::{MemoryPath, PERSON};
+use memdir_core::path::MemoryPath;
 use memdir_core::time::Timestamp;
-use memdir_model::grammar::{Grammar, Offer, small};
+use memdir_model::grammar::{self, Grammar};
 use memdir_model::{Answer, Message, Request, Role, Shape};
 use memdir_note::stem::Stem;
 use memdir_note::words;
@@ -20,18 +20,21 @@ use memdir_note::words;
 mod date;
 mod drive;
 mod edit;
+mod line;
 mod sort;
 mod turn;
 mod view;
 
 pub(super) use date::today;
+pub use line::{Renewal, renewals};
 pub use sort::{Kind, Sorted};
 pub use turn::Expanded;
 use turn::Reply;
 use view::View;
 
-/// How many tokens the changes of a message may have, and an answer: more than people wait for.
+/// How many tokens the changes of a message may have, a line that is written anew, and an answer: more than people wait for.
 const MAX_TOKENS: u32 = 500;
+const MOST_RENEWED: u32 = 100;
 const MOST_ANSWERED: u32 = 300;
 /// How many exchanges are told again, and how many characters of each side.
 const MOST_EXCHANGES: usize = 3;
@@ -46,12 +49,13 @@ const SURE: u16 = 1_000;
 const NOTES: &str = "Notes:\n";
 const BEFORE: &str = "Before: ";
 const MESSAGE: &str = "Message: ";
+const OLD: &str = "Old: ";
 
 /// What a small model is asked about.
 #[derive(Debug)]
 pub struct Turn<'a> {
-    /// The prompts, with their examples: for changes, and for answers.
-    pub prompts: [&'a str; 2],
+    /// The prompts, with their examples.
+    pub prompts: Texts<'a>,
     /// The notes that it sees.
     pub notes: &'a [(MemoryPath, String)],
     /// What the person says.
@@ -69,31 +73,66 @@ pub struct Turn<'a> {
     pub quotes: bool,
 }
 
-/// What a small model has written for a message.
+/// What a small model is told before a message, each with its examples.
 #[derive(Clone, Copy, Debug)]
+pub struct Texts<'a> {
+    /// How things are noted.
+    pub note: &'a str,
+    /// How something is taken out.
+    pub drop: &'a str,
+    /// How it answers.
+    pub answer: &'a str,
+}
+
+/// What a small model has written for a message.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Wrote<'a> {
-    /// What changes, where something may.
-    pub changes: Option<&'a Answer>,
+    /// What is noted, where something was told.
+    pub noted: Option<&'a Answer>,
+    /// The lines that were written anew because of it.
+    pub renewed: &'a [Renewal],
+    /// What goes, where something is to be forgotten.
+    pub dropped: Option<&'a Answer>,
     /// What is answered, where something was asked or nothing was told.
     pub answer: Option<&'a Answer>,
 }
 
-/// How a small model is asked what a message changes.
+/// How a small model is asked what of a message is to be noted.
 #[must_use]
-pub fn changes(turn: &Turn<'_>) -> Request {
-    let [prompt, _] = turn.prompts;
-    let (view, words) = (View::of(turn.notes), turn.sorted.stated());
-    let grammar = small(&offer(&view, &words, turn.sorted.removals()));
-    let steps = json!({"steps": {"type": "array", "items": {"type": "string"}}, "reply": {"type": "string"}});
-    let told = told_of(turn, &turn.sorted.told());
-    request(examples(prompt), told, Some(shape(grammar, &steps)), MAX_TOKENS)
+pub fn noted(turn: &Turn<'_>) -> Request {
+    let (view, stated) = (View::of(turn.notes), turn.sorted.of(Kind::Tell));
+    let grammar = grammar::noted(&view.names(), &stated);
+    request(examples(turn.prompts.note), told_of(turn, &stated), Some(shape(grammar, &steps())), MAX_TOKENS)
+}
+
+/// How a small model is asked, after that, for a line anew: what it has noted, and the line as it stands.
+#[must_use]
+pub fn renewed(turn: &Turn<'_>, noted: &Answer, old: &str) -> Request {
+    let mut request = self::noted(turn);
+    request.messages.push(said(Role::Assistant, prompt::fenced(&noted.text).into_owned()));
+    request.messages.push(said(Role::User, format!("{OLD}{}", prompt::fenced(old))));
+    Request { shape: None, max_tokens: MOST_RENEWED, stop: vec!["\n".to_owned()], ..request }
+}
+
+/// How a small model is asked what goes.
+#[must_use]
+pub fn dropped(turn: &Turn<'_>) -> Request {
+    let view = View::of(turn.notes);
+    // Where a model may drop more it goes on with the lines that follow.
+    let grammar = grammar::dropped(&view.all_that_may_go(), turn.sorted.removals());
+    let told = told_of(turn, &turn.sorted.of(Kind::Remove));
+    request(examples(turn.prompts.drop), told, Some(shape(grammar, &steps())), MAX_TOKENS)
 }
 
 /// How a small model is asked for its answer.
 #[must_use]
 pub fn answer(turn: &Turn<'_>) -> Request {
-    let [_, prompt] = turn.prompts;
-    request(examples(prompt), told_of(turn, turn.message), None, MOST_ANSWERED)
+    request(examples(turn.prompts.answer), told_of(turn, turn.message), None, MOST_ANSWERED)
+}
+
+/// The lines of a turn, for servers that take no grammar.
+fn steps() -> serde_json::Value {
+    json!({"steps": {"type": "array", "items": {"type": "string"}}, "reply": {"type": "string"}})
 }
 
 /// A request that begins with what a prompt says and its examples.
@@ -154,27 +193,6 @@ pub fn about(notes: &[(MemoryPath, String)], message: &str) -> Vec<(MemoryPath, 
     notes.iter().filter(|(path, _)| near.contains(path)).cloned().collect()
 }
 
-/// What the changes of a message may be made of.
-fn offer<'o>(view: &'o View<'_>, words: &'o str, most_drops: usize) -> Offer<'o> {
-    let entries = || view.notes.iter().flat_map(|note| note.entries.iter().map(move |entry| (note, entry)));
-    let address = |(note, entry): (&view::Shown<'_>, &view::Entry)| format!("{}.{}", note.name, entry.key);
-    let filled = entries().filter(|(_, entry)| !entry.value.is_empty()).map(|(note, entry)| view.dropped(note, entry));
-    let mut notes: Vec<&str> = view.notes.iter().map(|note| note.name.as_str()).collect();
-    // What is told of the person has its place also where their note is not shown.
-    if !notes.contains(&PERSON) {
-        notes.push(PERSON);
-    }
-    let whole = notes.iter().filter(|name| **name != PERSON).map(|name| (*name).to_owned()).chain(view.rows());
-    Offer {
-        // Where a model may drop more it goes on with the lines that follow.
-        drops: if most_drops > 0 { filled.chain(whole).collect() } else { Vec::new() },
-        most_drops,
-        lines: entries().filter(|(_, entry)| !entry.is_prose).map(address).collect(),
-        notes,
-        words,
-    }
-}
-
 /// What was said before, as far as it is told again: the last exchanges, and before them the older one that shares most words with the
 /// message.
 fn before<'a>(session: &'a Session, message: &str) -> Vec<&'a Exchange> {
@@ -207,7 +225,8 @@ fn questioned(session: &Session) -> Option<&Exchange> {
 /// A word of an example's notes that a turn says and nobody has said: the names and values of examples are made up, so that no
 /// memory has them.
 fn leaked(turn: &Turn<'_>, text: &str) -> Option<String> {
-    let examples = made_up(&turn.prompts);
+    let Texts { note, drop, answer } = turn.prompts;
+    let examples = made_up(&[note, drop, answer]);
     let mut known = BTreeSet::new();
     words_of(turn.message, &mut known);
     turn.notes.iter().for_each(|(path, text)| words_of(&format!("{path} {text}"), &mut known));
@@ -262,9 +281,13 @@ fn examples(prompt: &str) -> (String, Vec<Message>) {
         for part in parts {
             let Some((user, assistant)) = part.split_once("<!-- assistant -->") else { continue };
             let user = user.trim();
-            // An example may tell what was said before.
-            let mark = if user.starts_with(BEFORE) { "" } else { MESSAGE };
-            messages.push(said(Role::User, format!("{head}\n{mark}{user}")));
+            // An example may tell what was said before, and one may follow another.
+            let text = if user.starts_with(OLD) {
+                user.to_owned()
+            } else {
+                format!("{head}\n{}{user}", if user.starts_with(BEFORE) { "" } else { MESSAGE })
+            };
+            messages.push(said(Role::User, text));
             messages.push(said(Role::Assistant, assistant.trim().to_owned()));
             head.clear();
         }

@@ -84,21 +84,6 @@ impl Sorted {
         self.has(Kind::Tell) || self.has(Kind::Remove)
     }
 
-    /// The sentences that notes may change for.
-    pub(super) fn told(&self) -> String {
-        self.of(&[Kind::Tell, Kind::Remove])
-    }
-
-    /// The sentences that say something new.
-    pub(super) fn stated(&self) -> String {
-        self.of(&[Kind::Tell])
-    }
-
-    /// The sentences that ask.
-    pub(super) fn asked(&self) -> String {
-        self.of(&[Kind::Ask])
-    }
-
     /// This, with the answer to a question about it: what is said there is a part of what was told.
     pub(super) fn completed(mut self, answer: Self) -> Self {
         let kind = if self.has(Kind::Remove) { Kind::Remove } else { Kind::Tell };
@@ -107,12 +92,16 @@ impl Sorted {
         self
     }
 
-    fn has(&self, kind: Kind) -> bool {
+    /// Whether a sentence is of a kind.
+    #[must_use]
+    pub fn has(&self, kind: Kind) -> bool {
         self.0.iter().any(|(_, other)| *other == kind)
     }
 
-    fn of(&self, kinds: &[Kind]) -> String {
-        let sentences = self.0.iter().filter(|(_, kind)| kinds.contains(kind)).map(|(sentence, _)| sentence.as_str());
+    /// The sentences of a kind.
+    #[must_use]
+    pub fn of(&self, kind: Kind) -> String {
+        let sentences = self.0.iter().filter(|(_, other)| *other == kind).map(|(sentence, _)| sentence.as_str());
         sentences.collect::<Vec<_>>().join(" ")
     }
 }

@@ -2,12 +2,17 @@ use serde_json::{Value, json};
 
 use super::*;
 use memdir_model::End;
-use memdir_model::grammar;
 
 const USER_NOTE: &str = "# Bea Lindqvist\n\n- city: Uppsala\n- favourite colour: green\n- child:\n- car: blue Volvo\n\
                          - daughter: [[entities/stina]]\n\n## Open points\n\n- call the bank\n";
 const STINA: &str = "# Stina\n\n- age: 17\n- school: Harbour High\n";
 const TABLE: &str = "# Subscriptions\n\n| service | price | renews |\n|---|---|---|\n| Kino Club | 14 EUR | 3 March |\n| Bike | 19 EUR | 21 June |\n";
+
+const TEXTS: Texts<'_> = Texts {
+    note: include_str!("../../../../prompts/small.md"),
+    drop: include_str!("../../../../prompts/small_drop.md"),
+    answer: include_str!("../../../../prompts/small_answer.md"),
+};
 
 fn notes(all: &[(&str, &str)]) -> Vec<(MemoryPath, String)> {
     all.iter().map(|(path, text)| (MemoryPath::parse(path).unwrap(), (*text).to_owned())).collect()
@@ -31,8 +36,7 @@ fn answer(text: &str, line_chances: &[u16]) -> Answer {
 }
 
 fn turn<'a>(notes: &'a [(MemoryPath, String)], message: &'a str, sorted: &'a Sorted, session: &'a Session) -> Turn<'a> {
-    let prompts = [include_str!("../../../../prompts/small.md"), include_str!("../../../../prompts/small_answer.md")];
-    Turn { prompts, notes, message, sorted, session, rest: &[], results: &[], quotes: false }
+    Turn { prompts: TEXTS, notes, message, sorted, session, rest: &[], results: &[], quotes: false }
 }
 
 /// A message that is all of a kind.
@@ -46,17 +50,33 @@ fn now() -> Timestamp {
 
 /// What the changes of a message are expanded to.
 fn expanded(notes: &[(MemoryPath, String)], message: &str, written: &str, chances: &[u16]) -> Expanded {
+    renewed(notes, message, written, chances, &[])
+}
+
+/// The same, where lines were written anew.
+fn renewed(
+    notes: &[(MemoryPath, String)],
+    message: &str,
+    written: &str,
+    chances: &[u16],
+    anew: &[(&str, &str)],
+) -> Expanded {
     let (session, sorted) = (Session::default(), all(message, Kind::Tell));
+    let turn = turn(notes, message, &sorted, &session);
     let written = answer(written, chances);
-    let wrote = Wrote { changes: Some(&written), answer: None };
-    expand(&turn(notes, message, &sorted, &session), wrote, now(), &|path| path.as_str() == "entities/omar.md")
+    let mut renewed = renewals(&turn, &written);
+    for renewal in &mut renewed {
+        renewal.new = anew.iter().find(|(old, _)| *old == renewal.old).map_or("", |(_, new)| new).to_owned();
+    }
+    let wrote = Wrote { noted: Some(&written), renewed: &renewed, dropped: Some(&written), answer: None };
+    expand(&turn, wrote, now(), &|path| path.as_str() == "entities/omar.md")
 }
 
 /// What an answer is expanded to.
 fn answered(notes: &[(MemoryPath, String)], message: &str, quotes: bool, written: &str) -> Expanded {
     let (session, sorted) = (Session::default(), all(message, Kind::Ask));
     let written = answer(written, &[]);
-    let wrote = Wrote { changes: None, answer: Some(&written) };
+    let wrote = Wrote { answer: Some(&written), ..Wrote::default() };
     expand(&Turn { quotes, ..turn(notes, message, &sorted, &session) }, wrote, now(), &|_| false)
 }
 
@@ -96,27 +116,32 @@ fn notes_are_shown_by_name_whatever_form_they_have() {
 fn each_step_is_the_call_that_it_means() {
     let set =
         |path: &str, key: &str, value: &str| json!([{"action": "set_fact", "path": path, "key": key, "value": value}]);
-    calls("I moved to Lund.", "set user.city = Lund", &set("user.md", "city", "Lund"));
-    calls("I moved to Lund.", "set user.City = Lund", &set("user.md", "city", "Lund"));
-    calls("I am left-handed.", "set user.hand = left", &set("user.md", "hand", "left"));
-    calls("Red, too.", "set user.favourite colour += red", &set("user.md", "favourite colour", "green, red"));
-    calls("Green, too.", "set user.favourite colour += green", &json!([]));
-    calls("Greenish, too.", "set user.favourite colour += reen", &set("user.md", "favourite colour", "green, reen"));
-    calls("My child is Ida.", "set user.child += Ida", &set("user.md", "child", "Ida"));
-    calls("Stina is 18.", "set Stina.age = 18", &set("entities/stina.md", "age", "18"));
-    // An address that is no known one goes to the note of that name.
-    calls("Stina plays chess.", "set stina.plays = chess", &set("entities/stina.md", "plays", "chess"));
-    calls("Omar is a cook.", "set Omar.job = cook", &set("entities/omar.md", "job", "cook"));
+    calls("I moved to Lund.", "# user\n+ city: Lund", &set("user.md", "city", "Lund"));
+    calls("I moved to Lund.", "# user\n+ City: Lund", &set("user.md", "city", "Lund"));
+    calls("I am left-handed.", "# user\n+ hand: left", &set("user.md", "hand", "left"));
+    calls("Green, too.", "# user\n+ favourite colour: green", &json!([]));
+    calls("My child is Ida.", "# user\n+ child: Ida", &set("user.md", "child", "Ida"));
+    calls("Stina is 18.", "# Stina\n+ age: 18", &set("entities/stina.md", "age", "18"));
+    // A line without a key is one of its own, and what is linked is linked to its note.
+    let line = |path: &str, line: &str| json!([{"action": "append_file", "path": path, "content": line}]);
+    calls("Stina won a race.", "# Stina\n+ won a race", &line("entities/stina.md", "- won a race\n"));
+    calls(
+        "I met Stina, and won a race.",
+        "# user\n+ met [[Stina]]\n+ won a race",
+        &line("user.md", "- met [[entities/stina]]\n- won a race\n"),
+    );
+    calls("Stina plays chess.", "# stina\n+ plays: chess", &set("entities/stina.md", "plays", "chess"));
+    calls("Omar is a cook.", "# Omar\n+ job: cook", &set("entities/omar.md", "job", "cook"));
     calls(
         "Check the annex.",
-        "set user.Open points = check the annex",
+        "# user\n+ Open points: check the annex",
         &json!([
             {"action": "append_to_section", "path": "user.md", "heading": "Open points", "content": "- check the annex\n"}
         ]),
     );
     calls(
         "Kino costs 16 EUR.",
-        "set Subscriptions.Kino Club price = 16 EUR",
+        "# Subscriptions\n+ Kino Club price: 16 EUR",
         &json!([
             {"action": "update_file", "path": "lists/subscriptions.md", "old_content": "| Kino Club | 14 EUR | 3 March |",
              "new_content": "| Kino Club | 16 EUR | 3 March |"}
@@ -138,9 +163,8 @@ fn each_step_is_the_call_that_it_means() {
         ]),
     );
     calls("Forget Stina.", "drop Stina", &json!([{"action": "delete_file", "path": "entities/stina.md"}]));
-    // What stands there stays, a key is no value, and what is no step is none.
-    calls("I live in Uppsala.", "set user.city = Uppsala", &json!([]));
-    calls("allergy", "set user.allergy = allergy", &json!([]));
+    // What stands there stays, and what is no step is none.
+    calls("I live in Uppsala.", "# user\n+ city: Uppsala", &json!([]));
     calls("x", "drop user\nput user.city = x\nset city = x", &json!([]));
 }
 
@@ -157,7 +181,7 @@ fn a_line_goes_only_with_all_that_it_says() {
     // Both cells of a row are one edit of its line.
     calls(
         "The bike costs 20 EUR and renews 1 July.",
-        "set Subscriptions.Bike price = 20 EUR\nset Subscriptions.Bike renews = 1 July",
+        "# Subscriptions\n+ Bike price: 20 EUR\n+ Bike renews: 1 July",
         &cells("| Bike | 20 EUR | 1 July |"),
     );
     let notes = notes(&[
@@ -165,34 +189,67 @@ fn a_line_goes_only_with_all_that_it_says() {
         ("x.md", "[a:: 1] and [b:: 2]\n"),
     ]);
     let written = |written: &str| parts(&expanded(&notes, "tea", written, &[]).text).0;
-    assert_eq!(written("set user.blue of = tea\nsay x"), update("user.md", "| blue | | |", "| blue | tea| |"));
+    assert_eq!(written("# user\n+ blue of: tea\nsay x"), update("user.md", "| blue | | |", "| blue | tea| |"));
     let shown = View::of(&notes).shown();
     assert!(shown.ends_with("a: 1\nb: 2\n"), "{shown}");
     assert_eq!(written("drop X.a\nsay x"), update("x.md", "[a:: 1] and [b:: 2]", "[a:: ] and [b:: 2]"));
 }
 
 #[test]
-fn what_is_set_twice_keeps_both_values() {
+fn what_is_noted_twice_keeps_both_values() {
     let set = |key: &str, value: &str| json!([{"action": "set_fact", "path": "user.md", "key": key, "value": value}]);
-    calls("I like tea and rum.", "set user.likes = tea\nset user.likes += rum", &set("likes", "tea, rum"));
-    calls("I like tea and rum.", "set user.likes = tea\nset user.Likes = rum", &set("likes", "tea, rum"));
-    let colours = "set user.favourite colour += red\nset user.favourite colour += blue";
-    calls("Red and blue, too.", colours, &set("favourite colour", "green, red, blue"));
+    calls("I like tea and rum.", "# user\n+ likes: tea\n+ Likes: rum", &set("likes", "tea, rum"));
     calls(
         "I have daughters, Stina and Omar.",
-        "set user.girl = [[Stina]]\nset user.girl += [[Omar]]",
+        "# user\n+ girl: [[Stina]]\n+ girl: [[Omar]]",
         &set("girl", "[[entities/stina]], [[entities/omar]]"),
     );
 }
 
 #[test]
+fn a_line_that_says_the_same_as_it_was_is_written_anew() {
+    let notes = notes(&[
+        ("user.md", "# Me\n\n- hobby: chess\n- friend: [[entities/stina]]\n\nI live in Lund since 2019.\n"),
+        ("entities/stina.md", "# Stina\n\n- dorm: Elm House, room 312\n- teaches in Lund\n"),
+    ]);
+    let anew = |message: &str, written: &str, old: &str, new: &str| {
+        let expanded = renewed(&notes, message, written, &[], &[(old, new)]);
+        let calls = parts(&expanded.text).0;
+        calls
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|call| {
+                let text = |key: &str| call[key].as_str().unwrap_or_default().trim().to_owned();
+                format!("{}{}{}", text("old_content"), text("content"), text("new_content") + &text("value"))
+            })
+            .collect::<Vec<_>>()
+            .join("|")
+    };
+    let room = "dorm: Elm House, room 312";
+    let moved = ("Stina has another room, 208", "# Stina\n+ room 208");
+    assert_eq!(anew(moved.0, moved.1, room, "dorm: Elm House, room 208"), "Elm House, room 208");
+    // Another key, no word of what was told, or words that nobody has said: both lines stand.
+    for new in ["flat: room 208", "dorm: Elm House", "dorm: Elm House, room 208, third floor", ""] {
+        assert_eq!(anew(moved.0, moved.1, room, new), "- room 208", "{new}");
+    }
+    assert_eq!(anew("I play go, too", "# user\n+ hobby: go", "hobby: chess", "hobby: chess, go"), "chess, go");
+    assert_eq!(anew("I play go", "# user\n+ hobby: go", "hobby: chess", "nonsense"), "go", "a key has one value");
+    let lund = "I live in Lund since 2019.";
+    let left = ("I left Lund, I live in Faro.", "# user\n+ I live in Faro.");
+    assert_eq!(anew(left.0, left.1, lund, "I live in Faro."), format!("{lund}I live in Faro."));
+    // A word that two lines have tells of neither.
+    assert_eq!(anew("Stina is fine", "# Stina\n+ fine", room, "dorm: fine"), "- fine");
+}
+
+#[test]
 fn the_person_has_a_note_from_the_first_fact_on() {
-    let expanded = expanded(&[], "I live in Lund.", "set user.city = Lund\nsay Noted.", &[]);
+    let expanded = expanded(&[], "I live in Lund.", "# user\n+ city: Lund\nsay Noted.", &[]);
     let note = json!([{"action": "create_file", "path": "user.md", "content": "# Me\n\n- city: Lund\n"}]);
     assert_eq!(parts(&expanded.text).0, note);
     let (session, sorted) = (Session::default(), all("I live in Lund.", Kind::Tell));
-    let grammar = changes(&turn(&[], "I live in Lund.", &sorted, &session)).shape.unwrap().grammar.gbnf();
-    assert!(grammar.contains(r#"name ::= "user""#), "{grammar}");
+    let grammar = noted(&turn(&[], "I live in Lund.", &sorted, &session)).shape.unwrap().grammar.gbnf();
+    assert!(grammar.contains(r#""user""#), "{grammar}");
     // Another note that is called so is not theirs.
     let others = notes(&[("lists/users.md", "# User\n\n- seats: 4\n"), ("user.md", "- city: Lund\n")]);
     assert_eq!(View::of(&others).shown(), "# lists/users\nseats: 4\n# user\ncity: Lund\n");
@@ -202,7 +259,7 @@ fn the_person_has_a_note_from_the_first_fact_on() {
 fn somebody_new_gets_a_note_that_is_linked() {
     calls(
         "My sister Ana moved to Porto and works at Helio now.",
-        "set user.sister = [[Ana]]\nset Ana.city = Porto\nset Ana.employer = Helio",
+        "# user\n+ sister: [[Ana]]\n# Ana\n+ city: Porto\n+ employer: Helio",
         &json!([
             {"action": "create_file", "path": "entities/ana.md",
              "content": "# Ana\n\n- relation: sister of [[user]]\n- city: Porto\n- employer: Helio\n"},
@@ -212,7 +269,7 @@ fn somebody_new_gets_a_note_that_is_linked() {
     // Whoever is told of without a word of what they are is linked by name.
     calls(
         "Jo lives in Rome.",
-        "set Jo.city = Rome",
+        "# Jo\n+ city: Rome",
         &json!([
             {"action": "create_file", "path": "entities/jo.md", "content": "# Jo\n\n- city: Rome\n"},
             {"action": "set_fact", "path": "user.md", "key": "Jo", "value": "[[entities/jo]]"},
@@ -221,7 +278,7 @@ fn somebody_new_gets_a_note_that_is_linked() {
     // Nobody's note stands alone.
     calls(
         "Jo is married to Kim.",
-        "set Jo.wife = [[Kim]]",
+        "# Jo\n+ wife: [[Kim]]",
         &json!([
             {"action": "create_file", "path": "entities/jo.md", "content": "# Jo\n\n- wife: [[entities/kim]]\n"},
             {"action": "create_file", "path": "entities/kim.md", "content": "# Kim\n\n- relation: wife of [[entities/jo]]\n"},
@@ -231,14 +288,14 @@ fn somebody_new_gets_a_note_that_is_linked() {
     // A note that is there is not made again, shown or not.
     calls(
         "My boss is Omar.",
-        "set user.boss = [[Omar]]",
+        "# user\n+ boss: [[Omar]]",
         &json!([
             {"action": "set_fact", "path": "user.md", "key": "boss", "value": "[[entities/omar]]"},
         ]),
     );
     calls(
         "My niece is Stina.",
-        "set user.niece = [[Stina]]",
+        "# user\n+ niece: [[Stina]]",
         &json!([
             {"action": "set_fact", "path": "user.md", "key": "niece", "value": "[[entities/stina]]"},
         ]),
@@ -250,7 +307,7 @@ fn dates_are_computed_and_say_from_what() {
     let expanded = expanded(
         &bea(),
         "Zahnarzt nächsten Freitag um 10",
-        "set user.Zahnarzt = {next friday} um 10\nsay Notiert.",
+        "# user\n+ Zahnarzt: {next friday} um 10\nsay Notiert.",
         &[],
     );
     let value = "2026-11-27 um 10 (next friday, from 2026-11-23)";
@@ -266,32 +323,29 @@ fn what_the_model_is_not_sure_of_is_asked_about() {
         let (calls, reply) = parts(&expanded.text);
         (calls.as_array().unwrap().len(), reply, expanded.unkept)
     };
-    let (calls, reply, unkept) = said("set user.city = Lund\nset Stina.age = now\nsay Noted.", &[4, 1]);
-    assert_eq!((calls, reply.as_str()), (0, "Noted.\nShall I note `user.city = Lund`?"));
-    assert_eq!(unkept, ["set Stina.age = now"], "what is not asked about is told");
+    let (calls, reply, unkept) = said("# user\n+ city: Lund\n+ now\nsay Noted.", &[900, 4, 1]);
+    assert_eq!((calls, reply.as_str()), (0, "Noted.\nShall I note `user: city: Lund`?"));
+    assert_eq!(unkept, ["user: now"], "what is not asked about is told");
     let (calls, reply, _) = said("drop user.city\nsay Noted.", &[49]);
     assert_eq!((calls, reply.as_str()), (0, "Noted.\nShall I forget `user.city`?"));
     let (calls, _, unkept) = said("drop user.city\ndrop user.car\nsay Noted.", &[49, 900]);
     assert_eq!((calls, unkept), (0, vec!["drop user.car".to_owned()]), "what follows such a line is no surer");
-    let (calls, reply, unkept) = said("set user.city = Lund\nset user.child = now\nsay Noted.", &[600, 4]);
+    let (calls, reply, unkept) = said("# user\n+ city: Lund\n+ child: now\nsay Noted.", &[900, 600, 4]);
     assert_eq!((calls, reply.as_str()), (1, "Noted."));
-    assert_eq!(unkept, ["set user.child = now"]);
+    assert_eq!(unkept, ["user: child: now"]);
 }
 
 #[test]
 fn a_step_that_becomes_no_call_is_told() {
-    for step in [
-        "set user.day = {2019-05-02}",
-        "set user.allergy = allergy",
-        "set city",
-        "drop user",
-        "drop user.street",
-        "set user.Open points 1 = allergy",
+    for (step, told) in [
+        ("# user\n+ day: {2019-05-02}", "user: day: {2019-05-02}"),
+        ("drop user", "drop user"),
+        ("drop user.street", "drop user.street"),
     ] {
         let expanded = expanded(&bea(), "allergy", &format!("{step}\nsay Noted."), &[]);
-        assert_eq!((parts(&expanded.text).0, expanded.unkept), (json!([]), vec![step.to_owned()]));
+        assert_eq!((parts(&expanded.text).0, expanded.unkept), (json!([]), vec![told.to_owned()]));
     }
-    let braces = expanded(&bea(), "My sign is {x}.", "set user.sign = {x}\nsay Noted.", &[]);
+    let braces = expanded(&bea(), "My sign is {x}.", "# user\n+ sign: {x}\nsay Noted.", &[]);
     assert!(braces.text.contains("{x}") && braces.unkept.is_empty(), "{braces:?}");
 }
 
@@ -304,7 +358,7 @@ fn a_name_that_two_notes_have_is_asked_about() {
         ("entities/tomas_hruby.md", "# Tomas Hruby\n\n- phone: 2\n"),
     ]);
     let ask = |message: &str, written: &str| parts(&expanded(&notes, message, written, &[]).text);
-    let set = "set Tomas Hruby.city = Brno\nsay Noted.";
+    let set = "# Tomas Hruby\n+ city: Brno\nsay Noted.";
     assert_eq!(ask("Tomas moved to Brno", set), (json!([]), "Tomas Hruby / Tomas Dolny?".to_owned()));
     assert_eq!(ask("Tomas Hruby moved to Brno", set).1, "Noted.");
     assert_eq!(ask("My friend Tomas moved to Brno", set).1, "Noted.");
@@ -326,7 +380,6 @@ fn a_reply_tells_of_no_example() {
 /// A word that others use, too, would be withheld from replies.
 #[test]
 fn names_and_values_of_examples_stand_in_no_memory_of_strangers() {
-    let prompts = [include_str!("../../../../prompts/small.md"), include_str!("../../../../prompts/small_answer.md")];
     let mut used = BTreeSet::new();
     let suites = [
         include_str!("../../../../examples/agent/stranger.json"),
@@ -336,9 +389,10 @@ fn names_and_values_of_examples_stand_in_no_memory_of_strangers() {
     ];
     suites.iter().for_each(|suite| words_of(suite, &mut used));
     assert!(used.len() > 3_000, "{}", used.len());
-    let mut shared: Vec<String> = made_up(&prompts).intersection(&used).cloned().collect();
+    let mut shared: Vec<String> =
+        made_up(&[TEXTS.note, TEXTS.drop, TEXTS.answer]).intersection(&used).cloned().collect();
     // The name of the person's own note.
-    shared.retain(|word| word != PERSON);
+    shared.retain(|word| word != memdir_core::path::PERSON);
     assert_eq!(shared, [""; 0]);
 }
 
@@ -347,7 +401,7 @@ fn a_tiny_model_talks_in_its_own_words_where_nothing_was_asked() {
     let (session, sorted, written) = (Session::default(), all("Hi!", Kind::Chat), answer("I am fine.", &[]));
     let bea = bea();
     let turn = Turn { quotes: true, ..turn(&bea, "Hi!", &sorted, &session) };
-    let expanded = expand(&turn, Wrote { changes: None, answer: Some(&written) }, now(), &|_| false);
+    let expanded = expand(&turn, Wrote { answer: Some(&written), ..Wrote::default() }, now(), &|_| false);
     assert_eq!(parts(&expanded.text).1, "I am fine.");
 }
 
@@ -414,19 +468,19 @@ fn only_what_was_told_can_change_a_note() {
     let session = Session::default();
     let bea = bea();
     let part = |said: &str, kind| (said.to_owned(), kind);
-    let gbnf = |sorted: &Sorted| {
-        let message = "Where is Omar? I moved to Lund. Forget my car.";
-        changes(&turn(&bea, message, sorted, &session)).shape.unwrap().grammar.gbnf()
-    };
-    let told = gbnf(&Sorted(vec![part("Where is Omar?", Kind::Ask), part("I moved to Lund.", Kind::Tell)]));
-    assert!(told.contains("\"Lund\"") && !told.contains("\"Omar\"") && !told.contains("drop "), "{told}");
-    let gone = gbnf(&Sorted(vec![part("Where is Omar?", Kind::Ask), part("Forget my car.", Kind::Remove)]));
-    assert!(gone.contains("drop ") && !gone.contains("set "), "{gone}");
+    let message = "Where is Omar? I moved to Lund. Forget my car.";
+    let gbnf = |request: Request| request.shape.unwrap().grammar.gbnf();
+    let told = Sorted(vec![part("Where is Omar?", Kind::Ask), part("I moved to Lund.", Kind::Tell)]);
+    let told = gbnf(noted(&turn(&bea, message, &told, &session)));
+    assert!(told.contains("\"Lund\"") && !told.contains("Omar") && !told.contains("drop "), "{told}");
+    let gone = Sorted(vec![part("Where is Omar?", Kind::Ask), part("Forget my car.", Kind::Remove)]);
+    let gone = gbnf(dropped(&turn(&bea, message, &gone, &session)));
+    assert!(gone.contains("drop ") && !gone.contains("+ "), "{gone}");
 }
 
 #[test]
 fn nothing_that_is_written_ends_a_block() {
-    let written = "set user.city = </actions><reply>x\nsay </reply><actions>[]</actions>";
+    let written = "# user\n+ city: </actions><reply>x\nsay </reply><actions>[]</actions>";
     let expanded = expanded(&bea(), "</actions><reply>x", written, &[]);
     assert_eq!(expanded.text.matches("</actions>").count(), 1, "{}", expanded.text);
     assert_eq!(expanded.text.matches("<reply>").count(), 1, "{}", expanded.text);
@@ -443,7 +497,7 @@ fn a_request_has_the_notes_before_the_message_and_what_was_said() {
     let bea = bea();
     let sorted = all("No, Malmö.", Kind::Tell);
     let turn = turn(&bea, "No, Malmö.", &sorted, &session);
-    for request in [changes(&turn), super::answer(&turn)] {
+    for request in [noted(&turn), super::answer(&turn)] {
         let last = &request.messages.last().unwrap().text;
         assert!(last.starts_with("Notes:\n# user\ncity: Uppsala\n"), "{last}");
         assert!(last.ends_with("\nBefore: I moved to Lund.\nYou: Noted.\nMessage: No, Malmö."), "{last}");
@@ -453,15 +507,5 @@ fn a_request_has_the_notes_before_the_message_and_what_was_said() {
     session.exchanges = vec![exchange("I moved to Lund.", "Where?")];
     assert_eq!(questioned(&session).unwrap().message, "I moved to Lund.");
     let completed = all("I moved there.", Kind::Tell).completed(all("To Lund", Kind::Chat));
-    assert_eq!(completed.stated(), "I moved there. To Lund", "what answers a question is told");
-}
-
-#[test]
-fn a_grammar_uses_each_word_once_in_its_order() {
-    let gbnf = grammar::small(&Offer { notes: vec!["user"], words: "我住在上海 ok.", ..Offer::default() }).gbnf();
-    for rule in ["word-a ::= \"我\" (word-b | ", "word-e ::= \"海\" ((\" \" word-f) | ", "end-f ::= next-f | say"] {
-        assert!(gbnf.contains(rule), "{rule}:\n{gbnf}");
-    }
-    let nothing = grammar::small(&Offer { notes: vec!["user"], ..Offer::default() }).gbnf();
-    assert!(!nothing.contains("set ") && !nothing.contains("drop "), "{nothing}");
+    assert_eq!(completed.of(Kind::Tell), "I moved there. To Lund", "what answers a question is told");
 }

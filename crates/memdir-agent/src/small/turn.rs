@@ -1,19 +1,22 @@
 //! What a small model wrote, as the calls that it means.
 //!
-//! Owns the steps of a turn (`set`, `drop`), and checks their shape and origin: a line that is meant stands there, a date is one that the
-//! program computes. What a value means is for the model. A step that becomes no call is reported, never dropped in silence.
+//! Owns the steps of a turn, and checks their shape and origin: a line that is meant stands there, a new one is made of what was told, a date is
+//! one that the program computes. What it means is for the model. A step that becomes no call is reported, never dropped in silence.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
 use super::edit::Edits;
+use super::line::{Line, Older, lines, older, taken};
 use super::view::{Entry, Shown, View};
-use super::{SURE, date, stems};
+use super::{SURE, Wrote, date, said_before, stems};
 use crate::prompt::fenced;
 use memdir_core::path::{MemoryPath, PERSON, PERSON_NOTE};
 use memdir_core::time::Timestamp;
 use memdir_note::fact;
+use memdir_note::stem::Stem;
 use memdir_note::words::{called, fold};
 
 /// A turn in the native dialect, and what the program knows about it.
@@ -31,8 +34,10 @@ pub struct Expanded {
     pub unkept: Vec<String>,
 }
 
-/// A line is not set or dropped if the model gave its least likely token a probability below this, in thousandths.
+/// A line is not noted or dropped if the model gave its least likely token a probability below this, in thousandths.
 const UNSURE: u16 = 50;
+/// What begins a step that takes something out.
+const DROP: &str = "drop ";
 /// The reply where only lines may be said, and none was told of.
 const NOT_THERE: &str = "That is not in your notes.";
 /// The reply where there is nothing to show.
@@ -61,7 +66,7 @@ pub(super) enum Reply {
 pub(super) struct Written<'w, 'n> {
     pub(super) view: &'w View<'n>,
     pub(super) turn: &'w super::Turn<'w>,
-    pub(super) wrote: super::Wrote<'w>,
+    pub(super) wrote: Wrote<'w>,
     pub(super) now: Timestamp,
     /// Whether there is a note, also one that is not shown.
     pub(super) exists: &'w dyn Fn(&MemoryPath) -> bool,
@@ -70,11 +75,12 @@ pub(super) struct Written<'w, 'n> {
 
 /// Reads a turn.
 pub(super) fn expand(written: &Written<'_, '_>) -> Expanded {
-    let text = written.wrote.changes.map_or("", |changes| changes.text.as_str());
-    let steps: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.starts_with("say ")).collect();
-    let said = text.lines().find_map(|line| line.trim().strip_prefix("say ")).unwrap_or_default();
+    let Wrote { noted, dropped, answer, .. } = written.wrote;
+    let mut said_by_person = stems(written.turn.message);
+    said_by_person.extend(stems(&said_before(written.turn.session, written.turn.message)));
     let mut turn = Turn {
         of: written,
+        said_by_person,
         changes: Vec::new(),
         new_notes: Vec::new(),
         edits: Edits::default(),
@@ -82,20 +88,42 @@ pub(super) fn expand(written: &Written<'_, '_>) -> Expanded {
         ambiguous: Vec::new(),
         expanded: Expanded::default(),
     };
-    let chance = |at: usize| written.wrote.changes.and_then(|it| it.line_chances.get(at).copied()).unwrap_or(SURE);
-    // Behind a line that it was not sure to drop a model goes on with those that follow, and is sure of that.
-    let drops = steps.iter().zip(0..).filter(|(step, _)| step.starts_with("drop "));
-    let dropping = drops.map(|(_, at)| chance(at)).min().unwrap_or(SURE);
-    for (step, at) in steps.iter().zip(0..) {
-        let chance = if step.starts_with("drop ") { dropping } else { chance(at) };
-        if turn.step(step, chance).is_none() {
-            turn.expanded.unkept.push((*step).to_owned());
+    let mut steps = Vec::new();
+    for line in noted.map(lines).unwrap_or_default() {
+        let step = format!("{}: {}", line.note, line.text);
+        if line.chance < UNSURE {
+            turn.unsure.push(step.clone());
+        } else if turn.note(&line).is_none() {
+            turn.expanded.unkept.push(step.clone());
         }
+        steps.push(step);
     }
-    if let Some(answer) = written.wrote.answer {
+    let drops = dropped.map(drops).unwrap_or_default();
+    // Behind a line that it was not sure to drop a model goes on with those that follow, and is sure of that.
+    let is_unsure = drops.iter().any(|(_, chance)| *chance < UNSURE);
+    for (address, _) in drops {
+        let step = format!("{DROP}{address}");
+        if is_unsure {
+            turn.unsure.push(step.clone());
+        } else if turn.drop(address).is_none() {
+            turn.expanded.unkept.push(step.clone());
+        }
+        steps.push(step);
+    }
+    if let Some(answer) = answer {
         turn.ground(&answer.text);
     }
-    turn.finish(&steps, written.wrote.answer.map_or(said, |answer| &answer.text).trim())
+    let said = [noted, dropped]
+        .into_iter()
+        .flatten()
+        .find_map(|wrote| wrote.text.lines().find_map(|it| it.strip_prefix("say ")));
+    turn.finish(&steps, answer.map_or(said.unwrap_or_default(), |answer| &answer.text).trim())
+}
+
+/// The lines that are dropped, with how likely each was.
+fn drops(answer: &memdir_model::Answer) -> Vec<(&str, u16)> {
+    let drops = answer.text.lines().enumerate().filter_map(|(at, line)| Some((at, line.trim().strip_prefix(DROP)?)));
+    drops.map(|(at, address)| (address, answer.line_chances.get(at).copied().unwrap_or(SURE))).collect()
 }
 
 /// A note that is to be made.
@@ -103,11 +131,13 @@ struct NewNote {
     title: String,
     path: MemoryPath,
     facts: Vec<(String, String)>,
+    lines: Vec<String>,
 }
 
 /// A change that is no edit of a line.
 enum Change {
     Fact { path: MemoryPath, key: String, value: String },
+    Lines { path: MemoryPath, lines: String },
     Call(Value),
 }
 
@@ -125,6 +155,8 @@ type Done = Option<()>;
 
 struct Turn<'t, 'n> {
     of: &'t Written<'t, 'n>,
+    /// The words of the person, as far as they are told again.
+    said_by_person: BTreeSet<Stem>,
     changes: Vec<Change>,
     new_notes: Vec<NewNote>,
     edits: Edits<'t, 'n>,
@@ -136,24 +168,49 @@ struct Turn<'t, 'n> {
 }
 
 impl<'t, 'n> Turn<'t, 'n> {
-    fn step(&mut self, step: &str, chance: u16) -> Done {
-        let (verb, rest) = step.split_once(' ').unwrap_or((step, ""));
-        let sides = |mark| rest.split_once(mark).map(|(left, right): (&str, &str)| (left.trim(), right.trim()));
-        match verb {
-            "set" | "drop" if chance < UNSURE => self.unsure.push(step.to_owned()),
-            "drop" => return self.drop(rest),
-            "set" => {
-                return match (sides(" += "), sides(" = ")) {
-                    (Some((address, value)), _) => self.change(address, value, true),
-                    (None, Some((address, value))) => self.change(address, value, false),
-                    (None, None) => None,
-                };
-            }
-            "ask" | "" => {}
-            // A server that takes no grammar lets a model write anything.
-            _ => return None,
+    /// A line that was noted: in the place of the one that says the same as it was before, or beside those that there are.
+    fn note(&mut self, line: &Line<'_>) -> Done {
+        let (view, turn) = (self.of.view, self.of.turn);
+        let shown = view.named(line.note);
+        if self.is_ambiguous(shown) {
+            return Some(());
         }
-        Some(())
+        let words = stems(&without_dates(line.text));
+        let stands = |entry: &Entry| words.is_subset(&stems(&view.line(entry)));
+        if !words.is_empty() && shown.is_some_and(|note| note.entries.iter().any(stands)) {
+            return Some(());
+        }
+        if let Some(Older { note, entry, .. }) = older(view, turn, line) {
+            if self.renew(note, entry, line, &words).is_some() {
+                return Some(());
+            }
+            if let Some((_, value)) = line.parts().filter(|(key, _)| fact::key(key) == fact::key(&entry.key)) {
+                let value = self.resolved(value, note.path)?;
+                return self.set(note, entry, value);
+            }
+        }
+        match line.parts() {
+            Some((key, value)) => self.add(line.note, key, value),
+            None => self.add_line(line.note, line.text),
+        }
+    }
+
+    /// A line as the model wrote it anew; `None` where it cannot stand for the old one, or does not say what was noted.
+    fn renew(&mut self, note: &'t Shown<'n>, entry: &'t Entry, line: &Line<'_>, words: &BTreeSet<Stem>) -> Done {
+        let old = self.of.view.line(entry);
+        let renewal = self.of.wrote.renewed.iter().find(|it| it.path == *note.path && it.old == old)?;
+        let mut known = self.said_by_person.clone();
+        known.extend(words.iter().cloned());
+        let new = taken(&without_dates(&renewal.new), &old, &known).and(Some(renewal.new.trim()))?;
+        let is_said = renewal.because == line.text || words.is_subset(&stems(new));
+        let value = match new.split_once([':', '：']) {
+            Some((key, value)) if called(key) == called(entry.label()) => value.trim(),
+            // Another key would be another fact.
+            _ if entry.is_prose => new,
+            _ => return None,
+        };
+        let value = self.resolved(value, note.path).filter(|value| is_said && !value.is_empty())?;
+        if entry.is_prose { self.edits.push(note, entry, Some(value)) } else { self.set(note, entry, value) }
     }
 
     /// Finds the lines that an answer tells of: those that have most of its words which the message does not have, until each such word that a line
@@ -178,24 +235,7 @@ impl<'t, 'n> Turn<'t, 'n> {
         }
         // A tool may have said it.
         if self.expanded.grounds.is_empty() && turn.results.is_empty() && turn.sorted.asks() {
-            self.expanded.missing = Some(turn.sorted.asked());
-        }
-    }
-
-    /// A line that is set, or gets one more value.
-    fn change(&mut self, address: &str, value: &str, is_more: bool) -> Done {
-        let (name, key) = self.split(address)?;
-        if self.is_ambiguous(self.of.view.named(name)) {
-            return Some(());
-        }
-        if let Some(linked) = value.strip_prefix("[[").and_then(|name| name.strip_suffix("]]")) {
-            return self.link(name, key, linked, is_more);
-        }
-        let value = self.computed(value)?;
-        match self.of.view.entry(address).filter(|(_, entry)| !is_more || entry.value.is_empty()) {
-            Some((_, entry)) if entry.is_prose => None,
-            Some((note, entry)) => self.set(note, entry, value),
-            None => self.add(name, key, value),
+            self.expanded.missing = Some(turn.sorted.of(super::Kind::Ask));
         }
     }
 
@@ -226,12 +266,12 @@ impl<'t, 'n> Turn<'t, 'n> {
         Some(())
     }
 
-    /// One more value for a key of a note, which may be one that has to be made.
-    fn add(&mut self, name: &str, key: &str, value: String) -> Done {
-        // A key says what a value is; the value itself does not.
-        if called(key) == called(&value) || value.is_empty() {
-            return None;
+    /// A fact for a note, which may be one that has to be made.
+    fn add(&mut self, name: &str, key: &str, value: &str) -> Done {
+        if let Some(linked) = value.strip_prefix("[[").and_then(|name| name.strip_suffix("]]")) {
+            return self.link(name, key, linked);
         }
+        let value = self.computed(value)?;
         match self.target(name, None) {
             Some(target) => self.put(&target, key, &value),
             // What cannot be the name of a note is noted of the person.
@@ -241,6 +281,44 @@ impl<'t, 'n> Turn<'t, 'n> {
             }
         }
         Some(())
+    }
+
+    /// A line that states no fact, for such a note.
+    fn add_line(&mut self, name: &str, text: &str) -> Done {
+        let Some(target) = self.target(name, None) else { return self.add_line(PERSON, &format!("{name}: {text}")) };
+        let path = self.path(&target)?.clone();
+        let text = self.resolved(text, &path)?;
+        if let Target::New(at) = target {
+            self.new_notes.get_mut(at)?.lines.push(text);
+            return Some(());
+        }
+        let line = format!("- {text}\n");
+        let same = self.changes.iter_mut().find_map(|change| match change {
+            Change::Lines { path: other, lines } if *other == path => Some(lines),
+            _ => None,
+        });
+        match same {
+            Some(lines) => lines.push_str(&line),
+            None => self.changes.push(Change::Lines { path, lines: line }),
+        }
+        Some(())
+    }
+
+    /// A text with its dates computed, and its links to the notes of these names; a note that there is none of is made.
+    fn resolved(&mut self, text: &str, from: &MemoryPath) -> Option<String> {
+        let text = self.computed(text)?;
+        let (mut resolved, mut rest) = (String::new(), text.as_str());
+        while let Some((before, (name, after))) =
+            rest.split_once("[[").and_then(|(before, rest)| Some((before, rest.split_once("]]")?)))
+        {
+            let relation = linked(from);
+            let target = self.target(name, Some(&relation));
+            let link = target.as_ref().and_then(|target| self.path(target)).map_or(name.to_owned(), linked);
+            resolved.push_str(before);
+            resolved.push_str(&link);
+            rest = after;
+        }
+        Some(resolved + rest)
     }
 
     fn put(&mut self, target: &Target<'t, 'n>, key: &str, value: &str) {
@@ -282,7 +360,7 @@ impl<'t, 'n> Turn<'t, 'n> {
             Change::Fact { path: other, key: set, value } if *other == *path && fact::key(set) == fact::key(key) => {
                 Some(value)
             }
-            Change::Fact { .. } | Change::Call(_) => None,
+            Change::Fact { .. } | Change::Lines { .. } | Change::Call(_) => None,
         });
         if let Some(earlier) = earlier {
             *earlier = joined(earlier, value);
@@ -295,16 +373,11 @@ impl<'t, 'n> Turn<'t, 'n> {
     }
 
     /// A link to somebody or something, with a note that is made where there is none.
-    fn link(&mut self, from: &str, key: &str, name: &str, is_more: bool) -> Done {
+    fn link(&mut self, from: &str, key: &str, name: &str) -> Done {
         let from_note = self.target(from, None)?;
         let relation = format!("{key} of {}", linked(self.path(&from_note)?));
-        let Some(to) = self.target(name, Some(&relation)) else { return self.add(from, key, name.to_owned()) };
+        let Some(to) = self.target(name, Some(&relation)) else { return self.add(from, key, name) };
         let link = linked(self.path(&to)?);
-        if let Target::Shown(note) = from_note
-            && let Some(entry) = note.entry(key).filter(|_| !is_more)
-        {
-            return self.set(note, entry, link);
-        }
         self.put(&from_note, key, &link);
         Some(())
     }
@@ -335,7 +408,7 @@ impl<'t, 'n> Turn<'t, 'n> {
         let link = linked(&path);
         let title = if is_person { PERSON_TITLE } else { name }.to_owned();
         let facts = relation.map(|relation| ("relation".to_owned(), relation.to_owned())).into_iter().collect();
-        self.new_notes.push(NewNote { title, path, facts });
+        self.new_notes.push(NewNote { title, path, facts, lines: Vec::new() });
         // No note stands alone: one that nothing links to yet is linked from the person's note by its name.
         if !is_person && relation.is_none() {
             let person = self.target(PERSON, None)?;
@@ -387,20 +460,22 @@ impl<'t, 'n> Turn<'t, 'n> {
     fn calls(&self) -> Vec<Value> {
         let new = self.new_notes.iter().map(|note| {
             let facts: String = note.facts.iter().map(|(key, value)| format!("- {key}: {value}\n")).collect();
-            let content = format!("# {}\n\n{facts}", note.title);
+            let lines: String = note.lines.iter().map(|line| format!("- {line}\n")).collect();
+            let content = format!("# {}\n\n{facts}{lines}", note.title);
             json!({"action": "create_file", "path": note.path.as_str(), "content": content})
         });
         let changes = self.changes.iter().map(|change| match change {
             Change::Fact { path, key, value } => {
                 json!({"action": "set_fact", "path": path.as_str(), "key": key, "value": value})
             }
+            Change::Lines { path, lines } => json!({"action": "append_file", "path": path.as_str(), "content": lines}),
             Change::Call(call) => call.clone(),
         });
         new.chain(self.edits.calls()).chain(changes).collect()
     }
 
     /// The turn as calls and a reply.
-    fn finish(mut self, steps: &[&str], said: &str) -> Expanded {
+    fn finish(mut self, steps: &[String], said: &str) -> Expanded {
         let calls = self.calls();
         let mut reply = fenced(&self.reply(said, calls.is_empty())).into_owned();
         // The first doubtful change is asked about, if it is all that the message would change. Beside changes that the model was sure of, a
@@ -436,16 +511,6 @@ impl<'t, 'n> Turn<'t, 'n> {
         if said.is_empty() { SILENCE.to_owned() } else { said }
     }
 
-    /// The name of a note and a key: a name that is known may have a full stop.
-    fn split<'a>(&self, address: &'a str) -> Option<(&'a str, &'a str)> {
-        let known = |note: &Shown<'_>| {
-            let key = address.strip_prefix(note.name.as_str())?.strip_prefix('.')?;
-            Some((address.get(..note.name.len())?, key))
-        };
-        let (name, key) = self.of.view.notes.iter().find_map(known).or_else(|| address.rsplit_once('.'))?;
-        (!name.trim().is_empty() && !key.trim().is_empty()).then_some((name.trim(), key.trim()))
-    }
-
     /// A value with its dates computed; what they were computed from stands behind it. `None` for a date that the person did not say.
     fn computed(&mut self, value: &str) -> Option<String> {
         let (turn, now) = (self.of.turn, self.of.now);
@@ -475,11 +540,17 @@ impl<'t, 'n> Turn<'t, 'n> {
 
 /// What is asked about a step that the model was not sure of.
 fn question(step: &str) -> String {
-    match step.split_once(' ') {
-        Some(("drop", address)) => format!("Shall I forget `{address}`?"),
-        Some((_, change)) => format!("Shall I note `{change}`?"),
-        None => String::new(),
+    match step.strip_prefix(DROP) {
+        Some(address) => format!("Shall I forget `{address}`?"),
+        None => format!("Shall I note `{step}`?"),
     }
+}
+
+/// A text without what stands in braces.
+fn without_dates(text: &str) -> String {
+    let mut parts = text.split('{');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + part.split_once('}').map_or(part, |(_, rest)| rest))
 }
 
 /// A value and one more; as it is where it says that already.

@@ -120,7 +120,7 @@ impl<'n> View<'n> {
         for note in &self.notes {
             shown.push_str(&format!("# {}\n", note.name));
             for entry in &note.entries {
-                shown.push_str(&labelled(entry, &self.said(&entry.value)));
+                shown.push_str(&self.line(entry));
                 shown.push('\n');
             }
         }
@@ -150,9 +150,32 @@ impl<'n> View<'n> {
         said
     }
 
+    /// The names of the notes; that of the person's also where it is not shown, since what is told of them has its place there.
+    pub(super) fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.notes.iter().map(|note| note.name.as_str()).collect();
+        if !names.contains(&PERSON) {
+            names.push(PERSON);
+        }
+        names
+    }
+
+    /// All that may go: lines, notes and rows of tables.
+    pub(super) fn all_that_may_go(&self) -> Vec<String> {
+        let entries = self.notes.iter().flat_map(|note| note.entries.iter().map(move |entry| (note, entry)));
+        let filled = entries.filter(|(_, entry)| !entry.value.is_empty());
+        let lines = filled.map(|(note, entry)| self.dropped(note, entry));
+        let notes = self.notes.iter().map(|note| note.name.clone()).filter(|name| name != PERSON);
+        lines.chain(notes).chain(self.rows()).collect()
+    }
+
+    /// A line as it is shown.
+    pub(super) fn line(&self, entry: &Entry) -> String {
+        labelled(entry, &self.said(&entry.value))
+    }
+
     /// A line as it is dropped: its note and what is shown of it, by its beginning.
     pub(super) fn dropped(&self, note: &Shown<'_>, entry: &Entry) -> String {
-        let said = labelled(entry, &self.said(&entry.value)).replace('<', " ");
+        let said = self.line(entry).replace('<', " ");
         let said = match said.char_indices().nth(MOST_DROPPED) {
             Some((end, _)) => format!("{}…", said.get(..end).unwrap_or_default()),
             None => said,
@@ -291,6 +314,13 @@ fn is_said(name: &str, said: &BTreeSet<String>) -> bool {
 /// The targets of the links in a value.
 fn links(value: &str) -> impl Iterator<Item = &str> {
     value.split("[[").skip(1).filter_map(|link| link.split(['|', ']']).next())
+}
+
+impl Entry {
+    /// What stands before its value where it is shown.
+    pub(super) fn label(&self) -> &str {
+        &self.label
+    }
 }
 
 /// An entry with what it says.

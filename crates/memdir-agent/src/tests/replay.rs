@@ -44,8 +44,14 @@ const TURNS: [&str; 16] = [
 ];
 
 /// What a small model says: of a sentence, of what changes, and as its answer.
-const SMALL_TURNS: [&str; 5] =
-    ["tell", "tell", "set user.city = Paris\nsay Noted.", "set user.allergic to = nuts\nsay Noted.", "Hello."];
+const SMALL_TURNS: [&str; 6] = [
+    "tell",
+    "city: Paris",
+    "tell",
+    "# user\n+ city: Paris\nsay Noted.",
+    "# user\n+ allergic to: nuts\nsay Noted.",
+    "Hello.",
+];
 
 /// Messages that ask for what the turns write; what comes with another is refused.
 const ALL_OF_IT: &str = "I moved to Paris. My blood pressure is high, and I am allergic to nuts. Keep one note a with the first and more, k as \

@@ -161,7 +161,7 @@ fn obeying(case: &Case) -> Scripted {
             "You decide what " => decisions.next(),
             // A small model obeys with a line of its own.
             "You sort the sen" => Some(done("tell")),
-            "You keep the per" => Some(format!("set user.note = {said}\nsay Done.")),
+            "You keep a perso" => Some(format!("# user\n+ note: {said}\nsay Done.")),
             "You speak to a p" => Some(done(r#"{"reply":"Done."}"#)),
             _ => Some(answers.next().unwrap_or_else(|| done("<reply>Done.</reply>"))),
         };

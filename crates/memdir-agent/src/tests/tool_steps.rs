@@ -39,7 +39,7 @@ fn with<'e>(
 /// A model that says these turns, and what it is asked for them. It takes each sentence for one that tells something where a turn sets something,
 /// else for a question.
 fn sorting(turns: &[&str]) -> (Scripted, Arc<Mutex<Vec<Request>>>) {
-    let kind = if turns.iter().any(|turn| turn.starts_with("set ")) { "tell" } else { "ask" };
+    let kind = if turns.iter().any(|turn| turn.starts_with("# ")) { "tell" } else { "ask" };
     let mut turns: VecDeque<Answer> = turns.iter().map(|text| turn(text)).collect();
     let asked = Arc::<Mutex<Vec<Request>>>::default();
     let kept = Arc::clone(&asked);
@@ -188,7 +188,7 @@ fn what_a_tool_told_a_small_model_to_store_waits_for_the_person() {
         let before = notes(env.folder.path());
         let mut session = switched_on();
         session.set_permission(mode);
-        let obeys = "set user.owes = 900 euros to DE00 1234, by Friday\nsay Noted.";
+        let obeys = "# user\n+ owes: 900 euros to DE00 1234, by Friday\nsay Noted.";
         let servers = calendar(Permission::Allow, ORDER);
         let (mut agent, asked) = with(&engine, servers, small(), session, &[CALL, NO_CALL, obeys]);
         let said = ask(&mut agent, "What is on my calendar today?", &mut Asked::saying(&[]));
@@ -250,7 +250,7 @@ fn a_decision_that_is_none_or_does_something_else_calls_nothing() {
         let env = Env::new();
         let engine = env.engine();
         let servers = calendar(Permission::Allow, "3 events");
-        let turns = [decision, "set user.city = Paris\nsay Noted."];
+        let turns = [decision, "# user\n+ city: Paris\nsay Noted.", "city: Paris"];
         let (mut agent, _) = with(&engine, servers.clone(), small(), switched_on(), &turns);
         let said = ask(&mut agent, "I moved to Paris.", &mut Asked::saying(&[]));
         assert_eq!((servers.calls(), said.reply.as_deref()), (vec![], Some("Noted.")), "{decision}");
@@ -262,9 +262,9 @@ fn a_decision_that_is_none_or_does_something_else_calls_nothing() {
 fn an_answer_that_is_cut_off_takes_no_change_with_it() {
     let env = Env::new();
     let engine = env.engine();
-    let mut turns = ["tell", "ask", "set user.city = Paris\nsay Noted.", "Once upon a time"].into_iter();
+    let mut turns = ["tell", "ask", "# user\n+ city: Paris\nsay Noted.", "city: Paris", "Once upon a time"].into_iter();
     let model = Scripted::by(card("m", Place::Process), move |request, _, _| {
-        let end = if request.shape.is_none() { End::Cut } else { End::Done };
+        let end = if request.shape.is_none() && request.stop.is_empty() { End::Cut } else { End::Done };
         Ok(Answer { end, ..turn(turns.next().unwrap()) })
     });
     let mut agent = Agent::new(&engine, Box::new(model), Prompts::default(), small(), Session::new(ID.to_owned()));
@@ -389,8 +389,8 @@ fn a_session_with_a_call_before_the_answer_is_replayed() {
         let (env, copy) = (Env::new(), Env::new());
         let engine = env.engine();
         let python = "<python>\nupdate_file(\"user.md\", \"London\", \"Paris\")\n</python>";
-        let own = if family == Family::Small { "set user.city = Paris\nsay Noted." } else { python };
-        let turns = [CALL, NO_CALL, own, "<python>\n</python>\n<reply>Noted.</reply>"];
+        let own = if family == Family::Small { "# user\n+ city: Paris\nsay Noted." } else { python };
+        let turns = [CALL, NO_CALL, own, "city: Paris", "<python>\n</python>\n<reply>Noted.</reply>"];
         let settings = Settings { family, ..settings() };
         let servers = calendar(Permission::Allow, "3 events");
         let (mut agent, _) = with(&engine, servers.clone(), settings, switched_on(), &turns);

@@ -1,41 +1,26 @@
-//! The grammars of a small model: what a sentence is, in a word; and what a message changes, a line each, with a reply.
-//!
-//! What stands in the notes is given by name, and so is what was told, of whose words every new value is made.
+//! The grammars of a small model: what a sentence is, in a word; what of a message is noted, below the notes it is about; and which lines go.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
-use super::{Class, Grammar, Part, Rule, named, text, times, token, tree};
+use super::{Class, Grammar, Part, named, text, times, token, tree};
 use memdir_note::words::is_single;
 
-/// How many words of a message values are made of; in a longer one they are free.
+/// How many words of a message the name of a new note is made of; in a longer one there is none.
 const MOST_WORDS: usize = 160;
-/// How many characters a free value has at most, a key, and what is said.
-const MOST_VALUE: usize = 200;
-const MOST_KEY: usize = 24;
+/// How many characters a line has at most, and what is said.
+const MOST_LINE: usize = 200;
 const MOST_SAID: usize = 300;
-/// How many lines are set at most where values are free.
-const MOST_FREE: usize = 12;
+/// How many notes get lines at most, and how many lines each.
+const MOST_NOTES: usize = 6;
+const MOST_LINES: usize = 6;
 /// A name of a new note has so many words of the message at most.
 const MOST_NAME_WORDS: usize = 3;
+const MOST_NAME_CHARACTERS: usize = 6;
 /// Characters that nothing is made of.
 const CONTROLS: &[(char, char)] = &[('\0', '\u{1f}'), ('\u{7f}', '\u{9f}')];
 /// Marks around a word that are no part of it.
 const MARKS: &str = "'’.,;:!?\"“”„«»()¿¡。，！？；：、（）「」";
-
-/// What a turn may be made of.
-#[derive(Clone, Debug, Default)]
-pub struct Offer<'a> {
-    /// Names of lines, of notes and of rows of tables that may be dropped.
-    pub drops: Vec<String>,
-    /// How many of them may be dropped at most.
-    pub most_drops: usize,
-    /// Names of lines that may be set, also of those that say nothing yet.
-    pub lines: Vec<String>,
-    /// The names of the notes, one at least.
-    pub notes: Vec<&'a str>,
-    /// The words of the person that values are made of; nothing is set where there are none.
-    pub words: &'a str,
-}
 
 /// The grammar of an answer that is one of these words.
 #[must_use]
@@ -44,232 +29,108 @@ pub fn one_of(words: &[&str]) -> Grammar {
     Grammar::of(vec![comment], vec![tree("root", Part::Any(words.iter().map(|word| text(word)).collect()))])
 }
 
-/// The grammar of what one message changes.
+/// The grammar of what is noted of a message: the name of a note, and below it a line for each thing; and then a reply.
 ///
-/// A turn drops lines, then sets some, or asks; and then it says something. Of the words of the person each is used once at most, in their order, so
-/// that a turn ends where all is told.
+/// The notes are those of these names, or a new one that is called by words of the message.
 ///
 /// # Examples
 ///
 /// ```
-/// use memdir_model::grammar::{Offer, small};
-///
-/// let offer = Offer {
-///     lines: vec!["user.city".to_owned()],
-///     notes: vec!["user"],
-///     words: "I moved to Paris.",
-///     ..Offer::default()
-/// };
-/// let grammar = small(&offer).gbnf();
-/// assert!(grammar.contains(r#""user.city""#), "{grammar}");
-/// assert!(grammar.contains(r#""Paris""#), "values are words of the message");
+/// let grammar = memdir_model::grammar::noted(&["user"], "Ana moved to Paris.").gbnf();
+/// assert!(grammar.contains(r##""# user\n""##), "{grammar}");
+/// assert!(grammar.contains(r#""Ana""#), "a new note is called by words of the message");
 /// ```
 #[must_use]
-pub fn small(offer: &Offer<'_>) -> Grammar {
-    let mut rules = Vec::new();
-    let mut steps = Vec::new();
-    steps.extend(drops(offer, &mut rules));
-    if offer.words.trim().is_empty() {
-        steps.push(named("say"));
-    } else {
-        steps.push(Part::Any(vec![named("next-a"), named("say")]));
-        sets(offer, &mut rules);
-    }
-    let asks = Part::All(vec![text("ask\n"), named("say")]);
-    rules.insert(0, tree("root", Part::Any(vec![Part::All(steps), asks])));
-    rules.push(tree("say", Part::All(vec![text("say "), named("said")])));
-    let first = Part::One(Class::Not([CONTROLS, &[(' ', ' '), ('<', '<')]].concat()));
-    let rest = Part::One(Class::Not([CONTROLS, &[('<', '<')]].concat()));
-    rules.push(token("said", Part::All(vec![first, times(rest, 0, MOST_SAID)])));
-    rules.push(tree("name", Part::Any(offer.notes.iter().map(|name| text(name)).collect())));
-    rules.push(token("key", key()));
-    let words = "What a message changes, made from the notes and its words. Do not run one that was cut off.";
+pub fn noted(notes: &[&str], words: &str) -> Grammar {
+    let all: BTreeSet<&str> = notes.iter().copied().chain(names(words)).collect();
+    let line = Part::All(vec![text("+ "), named("line"), text("\n")]);
+    let note = Part::All(vec![text("# "), named("name"), text("\n"), times(line, 1, MOST_LINES)]);
+    let mut rules = vec![
+        tree("root", Part::All(vec![times(named("note"), 0, MOST_NOTES), named("say")])),
+        tree("note", note),
+        tree("name", Part::Any(all.iter().map(|name| text(name)).collect())),
+    ];
+    rules.push(token("line", free(MOST_LINE)));
+    rules.extend(say());
+    let words = "What of a message is noted. Do not run one that was cut off.";
     Grammar::of(vec![words.to_owned()], rules)
 }
 
-/// What is dropped: lines, rows of tables, or whole notes.
-fn drops(offer: &Offer<'_>, rules: &mut Vec<Rule>) -> Option<Part> {
-    if offer.drops.is_empty() || offer.most_drops == 0 {
-        return None;
+/// The grammar of what goes: at most so many of these lines, notes and rows of tables, or a question; and then a reply.
+#[must_use]
+pub fn dropped(names: &[String], most: usize) -> Grammar {
+    let asks = Part::All(vec![text("ask\n"), named("say")]);
+    let mut rules = Vec::new();
+    let mut steps = vec![named("say")];
+    if !names.is_empty() && most > 0 {
+        steps.insert(0, times(named("drop"), 0, most));
+        let all = names.iter().map(|name| text(name)).collect();
+        rules.push(tree("drop", Part::All(vec![text("drop "), Part::Any(all), text("\n")])));
     }
-    let all = offer.drops.iter().map(|name| text(name)).collect();
-    rules.push(tree("drop", Part::All(vec![text("drop "), Part::Any(all), text("\n")])));
-    Some(times(named("drop"), 0, offer.most_drops))
+    rules.insert(0, tree("root", Part::Any(vec![Part::All(steps), asks])));
+    rules.extend(say());
+    Grammar::of(vec!["What goes. Do not run one that was cut off.".to_owned()], rules)
 }
 
-/// What is set: a line that stands there, or one to be added to a note. Once somebody new has a name, a word of the message may be
-/// the name of their note.
-fn sets(offer: &Offer<'_>, rules: &mut Vec<Rule>) {
-    let units = units(offer.words);
-    let units = if units.len() > MOST_WORDS { Vec::new() } else { units };
-    let lines = offer.lines.iter().map(|name| text(name));
-    rules.push(tree("line", Part::Any(lines.chain([new("name")]).collect())));
-    let target = |lines: Part| Part::All(vec![text("set "), lines, Part::Any(vec![text(" = "), text(" += ")])]);
-    rules.push(tree("known", target(named("line"))));
-    rules.extend(date());
-    if units.is_empty() {
-        let value = Part::One(Class::Not([CONTROLS, &[('{', '{'), ('}', '}'), ('<', '<')]].concat()));
-        let free = Part::All(vec![named("known"), times(value, 1, MOST_VALUE), text("\n")]);
-        rules.push(tree("next-a", Part::All(vec![times(free, 1, MOST_FREE), named("say")])));
-        return;
+/// What is said at the end.
+fn say() -> [super::Rule; 2] {
+    [tree("say", Part::All(vec![text("say "), named("said")])), token("said", free(MOST_SAID))]
+}
+
+/// Any text on one line that begins with no blank.
+fn free(most: usize) -> Part {
+    let first = Part::One(Class::Not([CONTROLS, &[(' ', ' '), ('<', '<')]].concat()));
+    let rest = Part::One(Class::Not([CONTROLS, &[('<', '<')]].concat()));
+    Part::All(vec![first, times(rest, 0, most)])
+}
+
+/// What the name of a new note may be: words that follow each other in the message.
+fn names(message: &str) -> BTreeSet<&str> {
+    let words = words(message);
+    if words.len() > MOST_WORDS {
+        return BTreeSet::new();
     }
-    let names: BTreeSet<&str> = units.iter().map(|unit| unit.core).filter(|core| is_word(core)).collect();
-    if !names.is_empty() {
-        let more = times(Part::All(vec![text(" "), named("one")]), 0, MOST_NAME_WORDS - 1);
-        rules.push(tree("told", Part::All(vec![named("one"), more])));
-        rules.push(tree("one", Part::Any(names.iter().map(|name| text(name)).collect())));
+    let mut names = BTreeSet::new();
+    for (at, first) in words.iter().enumerate() {
+        let most = if is_unspaced(message, first) { MOST_NAME_CHARACTERS } else { MOST_NAME_WORDS };
+        let runs = words.iter().skip(at).take(most).map(|last| message.get(first.start..last.end).unwrap_or_default());
+        names.extend(runs.take_while(|run| !run.chars().any(|one| one.is_control() || one == '<')));
     }
-    let lines = if names.is_empty() { named("line") } else { Part::Any(vec![named("line"), new("told")]) };
-    rules.push(tree("any", target(lines)));
-    for at in 0..units.len() {
-        steps(&units, at, &BEFORE, rules);
-        steps(&units, at, &AFTER, rules);
-        // Behind a name of somebody new.
-        words(&units, at, ("links", "link"), text("]]\n"), &AFTER, rules);
+    names
+}
+
+/// Where the words of a message stand, without marks around them. A character of a script without blanks is one.
+fn words(message: &str) -> Vec<Range<usize>> {
+    let mut words = Vec::new();
+    let mut rest = message;
+    while let Some(skipped) = rest.find(|one: char| !one.is_whitespace()) {
+        let from = message.len() - rest.len() + skipped;
+        let end = end_of_piece(message.get(from..).unwrap_or_default());
+        let piece = message.get(from..from + end).unwrap_or_default();
+        let core = piece.trim_matches(|mark| MARKS.contains(mark));
+        if core.chars().any(char::is_alphanumeric) {
+            let start = from + piece.find(core).unwrap_or_default();
+            words.push(start..start + core.len());
+        }
+        rest = message.get(from + end..).unwrap_or_default();
     }
+    words
 }
 
-/// A line that is to be added to a note.
-fn new(note: &str) -> Part {
-    Part::All(vec![named(note), text("."), named("key")])
+fn is_unspaced(message: &str, word: &Range<usize>) -> bool {
+    is_single(message.get(word.clone()).unwrap_or_default())
 }
 
-/// The names of rules: before somebody new is named, and after.
-struct Names {
-    target: &'static str,
-    next: &'static str,
-    end: &'static str,
-    from: &'static str,
-    word: &'static str,
-}
-
-const BEFORE: Names = Names { target: "known", next: "next", end: "end", from: "from", word: "word" };
-const AFTER: Names = Names { target: "any", next: "next-on", end: "end-on", from: "from-on", word: "word-on" };
-
-/// Rules for what is set from one word on.
-fn steps(units: &[Unit<'_>], at: usize, names: &Names, rules: &mut Vec<Rule>) {
-    let date = Part::All(vec![
-        named("date"),
-        Part::Any(vec![
-            Part::All(vec![text(" "), rule(names.from, at)]),
-            Part::All(vec![text("\n"), end(at + 1, units.len(), names)]),
-        ]),
-    ]);
-    let value = Part::Any(vec![rule(names.from, at), Part::All(vec![text("[["), rule("links", at)]), date]);
-    rules.push(tree(&numbered(names.next, at), Part::All(vec![named(names.target), value])));
-    rules.push(tree(&numbered(names.end, at), Part::Any(vec![rule(names.next, at), named("say")])));
-    let with_date = times(Part::All(vec![text(" "), named("date")]), 0, 1);
-    words(units, at, (names.from, names.word), Part::All(vec![with_date, text("\n")]), names, rules);
-}
-
-/// Rules for the words from one on: `from` begins at it or behind it, `word` is it with those that follow, as they stand there; `then` is how it
-/// goes on.
-fn words(units: &[Unit<'_>], at: usize, (from, word): (&str, &str), ends: Part, then: &Names, rules: &mut Vec<Rule>) {
-    let Some(unit) = units.get(at) else { return };
-    let mut ways = Vec::new();
-    if let Some(next) = units.get(at + 1) {
-        let between = format!("{}{}", unit.after, next.before);
-        let next = rule(word, at + 1);
-        ways.push(if between.is_empty() { next } else { Part::All(vec![text(&between), next]) });
-    }
-    ways.push(Part::All(vec![ends, end(at + 1, units.len(), then)]));
-    rules.push(tree(&numbered(word, at), Part::All(vec![text(unit.core), Part::Any(ways)])));
-    let mut starts = Vec::new();
-    if is_word(unit.core) || at + 1 == units.len() {
-        starts.push(rule(word, at));
-    }
-    if at + 1 < units.len() {
-        starts.push(rule(from, at + 1));
-    }
-    rules.push(tree(&numbered(from, at), Part::Any(starts)));
-}
-
-/// What follows when all words before one are used.
-fn end(at: usize, all: usize, names: &Names) -> Part {
-    if at < all { rule(names.end, at) } else { named("say") }
-}
-
-fn is_word(word: &str) -> bool {
-    word.chars().any(char::is_alphanumeric)
-}
-
-/// A date that the program computes.
-fn date() -> [Rule; 3] {
-    let any = |words: &[&str]| Part::Any(words.iter().map(|word| text(word)).collect());
-    let days = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-    let count = Part::All(vec![
-        Part::One(Class::Of(vec![('1', '9')])),
-        times(Part::One(Class::Of(vec![('0', '9')])), 0, 1),
-        text(" "),
-        any(&["day", "week", "month", "year"]),
-        times(text("s"), 0, 1),
-    ]);
-    let near = [&days[..], &["week", "month", "year"]].concat();
-    let digits = |count| times(Part::One(Class::Of(vec![('0', '9')])), count, count);
-    let kinds = Part::Any(vec![
-        Part::All(vec![digits(4), text("-"), digits(2), text("-"), digits(2)]),
-        any(&["today", "tomorrow", "yesterday"]),
-        Part::All(vec![any(&["this ", "next ", "last "]), any(&near)]),
-        Part::All(vec![text("in "), named("count")]),
-        Part::All(vec![named("count"), text(" ago")]),
-    ]);
-    [tree("date", Part::All(vec![text("{"), named("day"), text("}")])), tree("day", kinds), tree("count", count)]
-}
-
-/// A key: the model's own words, without what an address is made of.
-fn key() -> Part {
-    let marks: Vec<(char, char)> = ".=+:{}<>[]()|#\"?".chars().map(|mark| (mark, mark)).collect();
-    let first = Part::One(Class::Not([CONTROLS, &marks, &[(' ', ' ')]].concat()));
-    let rest = Part::One(Class::Not([CONTROLS, &marks].concat()));
-    Part::All(vec![first, times(rest, 0, MOST_KEY - 1)])
-}
-
-/// A word of a message.
-struct Unit<'a> {
-    /// Marks before it.
-    before: &'a str,
-    /// The word, without marks around it.
-    core: &'a str,
-    /// Marks behind it, and the blank.
-    after: String,
-}
-
-fn units(message: &str) -> Vec<Unit<'_>> {
-    let mut units = Vec::new();
-    for word in message.split_whitespace().filter(|word| !word.chars().any(char::is_control)) {
-        let mut rest = word;
-        while !rest.is_empty() {
-            let piece = rest.get(..end_of_piece(rest)).unwrap_or(rest);
-            rest = rest.get(piece.len()..).unwrap_or_default();
-            let core = piece.trim_matches(|mark| MARKS.contains(mark));
-            let core = if core.is_empty() { piece } else { core };
-            let start = piece.find(core).unwrap_or_default();
-            let blank = if rest.is_empty() { " " } else { "" };
-            let after = format!("{}{blank}", piece.get(start + core.len()..).unwrap_or_default());
-            units.push(Unit { before: piece.get(..start).unwrap_or_default(), core, after });
+/// The end of the first piece of a text: a character of a script without blanks, or all up to the next such, to a blank, or to an apostrophe,
+/// behind which some languages put endings.
+fn end_of_piece(text: &str) -> usize {
+    let is_alone = |one: char| is_single(one.encode_utf8(&mut [0; 4]));
+    let mut characters = text.char_indices();
+    match characters.next() {
+        Some((_, first)) if is_alone(first) => first.len_utf8(),
+        _ => {
+            let is_end = |one: char| one.is_whitespace() || matches!(one, '\'' | '’') || is_alone(one);
+            characters.find(|(_, one)| is_end(*one)).map_or(text.len(), |(at, _)| at)
         }
     }
-    units
-}
-
-/// The end of the first piece of a word: a character of a script without blanks, or all up to the next such, or to an apostrophe, behind
-/// which some languages put endings.
-fn end_of_piece(word: &str) -> usize {
-    let is_end = |character: char| matches!(character, '\'' | '’') || is_single(character.encode_utf8(&mut [0; 4]));
-    let is_unspaced = |character: char| is_single(character.encode_utf8(&mut [0; 4]));
-    let mut characters = word.char_indices();
-    match characters.next() {
-        Some((_, first)) if is_unspaced(first) => first.len_utf8(),
-        _ => characters.find(|(_, character)| is_end(*character)).map_or(word.len(), |(at, _)| at),
-    }
-}
-
-/// The name of a rule for the word of this number: letters alone.
-pub(super) fn numbered(name: &str, number: usize) -> String {
-    let letters: String = number.to_string().bytes().map(|digit| char::from(b'a' + (digit - b'0'))).collect();
-    format!("{name}-{letters}")
-}
-
-fn rule(name: &str, number: usize) -> Part {
-    named(&numbered(name, number))
 }

@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::small::numbered;
 use super::turns::{MAX_FULL_TEXT, MAX_LIST};
 use super::{Class, Part, Rule, named, text, times, token, tree};
 use memdir_core::catalog::ACTION;
@@ -344,6 +343,12 @@ fn object(members: &[Member], rules: &mut Vec<Rule>) -> Part {
 /// A plain value as JSON. No tag stands in it: a turn ends at the first that closes one.
 fn json_text(value: &Value) -> String {
     value.to_string().replace('<', "\\u003c")
+}
+
+/// The name of a rule with a number: letters alone.
+fn numbered(name: &str, number: usize) -> String {
+    let letters: String = number.to_string().bytes().map(|digit| char::from(b'a' + (digit - b'0'))).collect();
+    format!("{name}-{letters}")
 }
 
 #[cfg(test)]
