@@ -47,7 +47,7 @@ impl Agent<'_> {
             let answer = self.paid(request, at, None, &mut cost)?;
             for renewal in super::renewals(&self.turn_of(asked, &notes, &sorted, &rest, &results), &answer) {
                 let turn = self.turn_of(asked, &notes, &sorted, &rest, &results);
-                let request = super::renewed(&turn, &answer, &renewal.old);
+                let request = super::renewed(&turn, &answer, &renewal);
                 let new = self.paid(request, at, None, &mut cost)?.text;
                 renewed.push(Renewal { new, ..renewal });
             }

@@ -31,7 +31,7 @@ pub(super) struct Line<'a> {
 impl<'a> Line<'a> {
     /// Its key and value, where it has both.
     pub(super) fn parts(&self) -> Option<(&'a str, &'a str)> {
-        let (key, value) = self.text.split_once([':', '：'])?;
+        let (key, value) = self.text.split_once(": ").or_else(|| self.text.split_once('：'))?;
         let (key, value) = (key.trim(), value.trim());
         let is_key = !key.is_empty()
             && key.chars().count() <= MOST_KEY
@@ -40,6 +40,22 @@ impl<'a> Line<'a> {
             && !key.chars().all(|one| one.is_numeric() || one.is_whitespace());
         (is_key && !value.is_empty()).then_some((key, value))
     }
+}
+
+impl View<'_> {
+    /// Whether a line of the note says already what a new one does.
+    pub(super) fn stands(&self, line: &Line<'_>) -> bool {
+        let words = stems(&without_dates(line.text));
+        let says = |entry: &Entry| words.is_subset(&stems(&self.line(entry)));
+        !words.is_empty() && self.named(line.note).is_some_and(|note| note.entries.iter().any(says))
+    }
+}
+
+/// A text without what stands in braces.
+pub(super) fn without_dates(text: &str) -> String {
+    let mut parts = text.split('{');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + part.split_once('}').map_or(part, |(_, rest)| rest))
 }
 
 /// The lines that an answer notes.
@@ -77,7 +93,8 @@ pub struct Renewal {
 pub fn renewals(turn: &Turn<'_>, noted: &Answer) -> Vec<Renewal> {
     let view = View::of(turn.notes);
     let mut renewals = Vec::<Renewal>::new();
-    let lines = lines(noted);
+    let mut lines = lines(noted);
+    lines.retain(|line| !view.stands(line));
     // Where two lines lead to the same one, that which has words of it goes first.
     for is_by_sentence in [false, true] {
         for line in &lines {

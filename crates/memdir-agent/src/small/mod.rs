@@ -49,6 +49,7 @@ const SURE: u16 = 1_000;
 const NOTES: &str = "Notes:\n";
 const BEFORE: &str = "Before: ";
 const MESSAGE: &str = "Message: ";
+const NEW: &str = "New: ";
 const OLD: &str = "Old: ";
 
 /// What a small model is asked about.
@@ -107,10 +108,13 @@ pub fn noted(turn: &Turn<'_>) -> Request {
 
 /// How a small model is asked, after that, for a line anew: what it has noted, and the line as it stands.
 #[must_use]
-pub fn renewed(turn: &Turn<'_>, noted: &Answer, old: &str) -> Request {
+pub fn renewed(turn: &Turn<'_>, noted: &Answer, renewal: &Renewal) -> Request {
     let mut request = self::noted(turn);
     request.messages.push(said(Role::Assistant, prompt::fenced(&noted.text).into_owned()));
-    request.messages.push(said(Role::User, format!("{OLD}{}", prompt::fenced(old))));
+    request.messages.push(said(
+        Role::User,
+        prompt::fenced(&format!("{NEW}{}\n{OLD}{}", renewal.because, renewal.old)).into_owned(),
+    ));
     Request { shape: None, max_tokens: MOST_RENEWED, stop: vec!["\n".to_owned()], ..request }
 }
 
@@ -282,7 +286,7 @@ fn examples(prompt: &str) -> (String, Vec<Message>) {
             let Some((user, assistant)) = part.split_once("<!-- assistant -->") else { continue };
             let user = user.trim();
             // An example may tell what was said before, and one may follow another.
-            let text = if user.starts_with(OLD) {
+            let text = if user.starts_with(NEW) {
                 user.to_owned()
             } else {
                 format!("{head}\n{}{user}", if user.starts_with(BEFORE) { "" } else { MESSAGE })

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::edit::Edits;
-use super::line::{Line, Older, lines, older, taken};
+use super::line::{Line, Older, lines, older, taken, without_dates};
 use super::view::{Entry, Shown, View};
 use super::{SURE, Wrote, date, said_before, stems};
 use crate::prompt::fenced;
@@ -175,13 +175,11 @@ impl<'t, 'n> Turn<'t, 'n> {
         if self.is_ambiguous(shown) {
             return Some(());
         }
-        let words = stems(&without_dates(line.text));
-        let stands = |entry: &Entry| words.is_subset(&stems(&view.line(entry)));
-        if !words.is_empty() && shown.is_some_and(|note| note.entries.iter().any(stands)) {
+        if view.stands(line) {
             return Some(());
         }
         if let Some(Older { note, entry, .. }) = older(view, turn, line) {
-            if self.renew(note, entry, line, &words).is_some() {
+            if self.renew(note, entry, line).is_some() {
                 return Some(());
             }
             if let Some((_, value)) = line.parts().filter(|(key, _)| fact::key(key) == fact::key(&entry.key)) {
@@ -196,7 +194,8 @@ impl<'t, 'n> Turn<'t, 'n> {
     }
 
     /// A line as the model wrote it anew; `None` where it cannot stand for the old one, or does not say what was noted.
-    fn renew(&mut self, note: &'t Shown<'n>, entry: &'t Entry, line: &Line<'_>, words: &BTreeSet<Stem>) -> Done {
+    fn renew(&mut self, note: &'t Shown<'n>, entry: &'t Entry, line: &Line<'_>) -> Done {
+        let words = stems(&without_dates(line.text));
         let old = self.of.view.line(entry);
         let renewal = self.of.wrote.renewed.iter().find(|it| it.path == *note.path && it.old == old)?;
         let mut known = self.said_by_person.clone();
@@ -544,13 +543,6 @@ fn question(step: &str) -> String {
         Some(address) => format!("Shall I forget `{address}`?"),
         None => format!("Shall I note `{step}`?"),
     }
-}
-
-/// A text without what stands in braces.
-fn without_dates(text: &str) -> String {
-    let mut parts = text.split('{');
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |text, part| text + part.split_once('}').map_or(part, |(_, rest)| rest))
 }
 
 /// A value and one more; as it is where it says that already.
