@@ -339,6 +339,7 @@ fn what_the_model_is_not_sure_of_is_asked_about() {
 fn a_step_that_becomes_no_call_is_told() {
     for (step, told) in [
         ("# user\n+ day: {2019-05-02}", "user: day: {2019-05-02}"),
+        ("# user\n+ works at Drelling", "user: works at Drelling"),
         ("drop user", "drop user"),
         ("drop user.street", "drop user.street"),
     ] {
@@ -347,6 +348,8 @@ fn a_step_that_becomes_no_call_is_told() {
     }
     let braces = expanded(&bea(), "My sign is {x}.", "# user\n+ sign: {x}\nsay Noted.", &[]);
     assert!(braces.text.contains("{x}") && braces.unkept.is_empty(), "{braces:?}");
+    let words = expanded(&bea(), "The exam is in three weeks.", "# Stina\n+ exam {in three weeks}\nsay Noted.", &[]);
+    assert!(words.text.contains("- exam in three weeks\\n"), "{words:?}");
 }
 
 #[test]

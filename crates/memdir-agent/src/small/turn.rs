@@ -178,6 +178,10 @@ impl<'t, 'n> Turn<'t, 'n> {
         if view.stands(line) {
             return Some(());
         }
+        // An example of the prompt is no memory.
+        if super::leaked(turn, &without_dates(line.text)).is_some() {
+            return None;
+        }
         if let Some(Older { note, entry, .. }) = older(view, turn, line) {
             if self.renew(note, entry, line).is_some() {
                 return Some(());
@@ -294,7 +298,7 @@ impl<'t, 'n> Turn<'t, 'n> {
         let line = format!("- {text}\n");
         let same = self.changes.iter_mut().find_map(|change| match change {
             Change::Lines { path: other, lines } if *other == path => Some(lines),
-            _ => None,
+            Change::Fact { .. } | Change::Lines { .. } | Change::Call(_) => None,
         });
         match same {
             Some(lines) => lines.push_str(&line),
@@ -527,9 +531,13 @@ impl<'t, 'n> Turn<'t, 'n> {
                 marks.push_str(&mark);
                 self.expanded.dates.push(date + &mark);
             } else {
-                // The person may have written braces themselves.
+                // The person may have written braces themselves; else these may be words of theirs that are no date which can be computed.
                 let braced = format!("{{{said}}}");
-                computed.push_str(turn.message.contains(&braced).then_some(&braced)?);
+                let is_said = !stems(said).is_empty() && stems(said).is_subset(&self.said_by_person);
+                computed.push_str(match turn.message.contains(&braced) {
+                    true => &braced,
+                    false => is_said.then_some(said)?,
+                });
             }
             rest = after;
         }

@@ -338,6 +338,9 @@ fn the_suites_of_the_repository_can_be_read_with_all_their_memories() {
         ("stranger.json", 60),
         ("stranger-2.json", 60),
         ("stranger-3.json", 60),
+        ("stranger-4.json", 60),
+        ("stranger-5.json", 60),
+        ("stranger-6.json", 60),
     ] {
         let (suite, places) = example(name);
         assert!(suite.tasks.len() >= least, "{name}");
