@@ -48,7 +48,9 @@ impl Agent<'_> {
             for renewal in super::renewals(&self.turn_of(asked, &notes, &sorted, &rest, &results), &answer) {
                 let turn = self.turn_of(asked, &notes, &sorted, &rest, &results);
                 let request = super::renewed(&turn, &answer, &renewal);
-                let new = self.paid(request, at, None, &mut cost)?.text;
+                let written = self.paid(request, at, None, &mut cost)?;
+                // Half a line stands for none.
+                let new = if written.end == End::Cut { String::new() } else { written.text };
                 renewed.push(Renewal { new, ..renewal });
             }
             noted = Some(answer);

@@ -42,6 +42,11 @@ impl<'v, 'n> Edits<'v, 'n> {
         Some(())
     }
 
+    /// Whether an entry gets another value.
+    pub(super) fn renews(&self, note: &Shown<'n>, entry: &Entry) -> bool {
+        self.0.iter().any(|edit| edit.note.path == note.path && edit.entry == entry && edit.value.is_some())
+    }
+
     /// The edits as calls.
     pub(super) fn calls(&self) -> Vec<Value> {
         let firsts = self.0.iter().enumerate().filter(|(at, edit)| {

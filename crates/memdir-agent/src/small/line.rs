@@ -18,6 +18,9 @@ const LEAST_LETTERS: usize = 4;
 const MOST_KEY_WORDS: usize = 4;
 const MOST_KEY: usize = 40;
 
+/// So many lines are written anew for a message at most.
+const MOST_RENEWALS: usize = 4;
+
 /// A line that was noted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Line<'a> {
@@ -47,7 +50,10 @@ impl View<'_> {
     pub(super) fn stands(&self, line: &Line<'_>) -> bool {
         let words = stems(&without_dates(line.text));
         let says = |entry: &Entry| words.is_subset(&stems(&self.line(entry)));
-        !words.is_empty() && self.named(line.note).is_some_and(|note| note.entries.iter().any(says))
+        // A date that has to be computed may be another one.
+        !words.is_empty()
+            && !line.text.contains('{')
+            && self.named(line.note).is_some_and(|note| note.entries.iter().any(says))
     }
 }
 
@@ -101,7 +107,11 @@ pub fn renewals(turn: &Turn<'_>, noted: &Answer) -> Vec<Renewal> {
             let found = older(&view, turn, line).filter(|found| found.is_by_sentence == is_by_sentence);
             let Some(Older { note, entry, .. }) = found.filter(|found| !found.entry.value.is_empty()) else { continue };
             let old = view.line(entry);
-            if !renewals.iter().any(|other| other.path == *note.path && other.old == old) {
+            // What is not shown whole cannot be written anew.
+            if renewals.len() < MOST_RENEWALS
+                && !old.ends_with('…')
+                && !renewals.iter().any(|other| other.path == *note.path && other.old == old)
+            {
                 let because = line.text.to_owned();
                 renewals.push(Renewal { path: note.path.clone(), old, because, new: String::new() });
             }
@@ -170,5 +180,6 @@ pub(super) fn taken<'a>(new: &'a str, old: &str, known: &BTreeSet<Stem>) -> Opti
     let is_kept = !now.is_disjoint(&before);
     let is_new = now.iter().any(|stem| !before.contains(stem));
     let is_known = now.iter().all(|stem| before.contains(stem) || known.contains(stem));
-    (is_kept && is_new && is_known && fact::key(new) != fact::key(old)).then_some(new)
+    let is_one_line = !new.chars().any(|one| one.is_control() || one == '<');
+    (is_one_line && is_kept && is_new && is_known && fact::key(new) != fact::key(old)).then_some(new)
 }

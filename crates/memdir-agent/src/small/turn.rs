@@ -205,14 +205,19 @@ impl<'t, 'n> Turn<'t, 'n> {
         let mut known = self.said_by_person.clone();
         known.extend(words.iter().cloned());
         let new = taken(&without_dates(&renewal.new), &old, &known).and(Some(renewal.new.trim()))?;
-        let is_said = renewal.because == line.text || words.is_subset(&stems(new));
+        let (before, now) = (stems(&old), stems(&without_dates(new)));
+        let brings = words.is_empty() || words.iter().any(|stem| now.contains(stem) && !before.contains(stem));
+        let is_said = if renewal.because == line.text { brings } else { words.is_subset(&now) };
+        if !is_said {
+            return None;
+        }
         let value = match new.split_once([':', '：']) {
             Some((key, value)) if called(key) == called(entry.label()) => value.trim(),
             // Another key would be another fact.
             _ if entry.is_prose => new,
             _ => return None,
         };
-        let value = self.resolved(value, note.path).filter(|value| is_said && !value.is_empty())?;
+        let value = self.resolved(value, note.path).filter(|value| !value.is_empty())?;
         if entry.is_prose { self.edits.push(note, entry, Some(value)) } else { self.set(note, entry, value) }
     }
 
@@ -448,7 +453,9 @@ impl<'t, 'n> Turn<'t, 'n> {
         let entry = view.drops(address).or_else(|| view.entry(address)).map(|(note, entry)| (note, vec![entry]));
         if let Some((note, entries)) = entry.or_else(|| self.of.view.row(address)) {
             if !self.is_ambiguous(Some(note)) {
-                entries.into_iter().try_for_each(|entry| self.edits.push(note, entry, None))?;
+                // What was written anew in this turn is gone already.
+                let stale = entries.into_iter().filter(|entry| !self.edits.renews(note, entry)).collect::<Vec<_>>();
+                stale.into_iter().try_for_each(|entry| self.edits.push(note, entry, None))?;
             }
             return Some(());
         }
