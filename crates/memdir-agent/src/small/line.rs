@@ -1,7 +1,7 @@
-//! What a small model notes, line by line, and the line that such a one may take the place of.
+//! What a small model notes, line by line, and the older line about the same thing.
 //!
-//! Owns how the lines are read, and which line of the same note says the same thing as it was before: the one of the same key, else the one that
-//! has most words of what was told. Whether it is out of date is for the model, which is shown it and writes it anew.
+//! Owns how the lines are read, and which older line of the same note that is: the one of the same key, else the one that has most words of what
+//! was told. Whether it is out of date is for the model, which is shown it and rewrites it.
 
 use std::collections::BTreeSet;
 
@@ -120,7 +120,7 @@ pub fn renewals(turn: &Turn<'_>, noted: &Answer) -> Vec<Renewal> {
     renewals
 }
 
-/// A line that says the same thing as it was before.
+/// The older line about the same thing.
 pub(super) struct Older<'v, 'n> {
     pub(super) note: &'v Shown<'n>,
     pub(super) entry: &'v Entry,
@@ -128,7 +128,7 @@ pub(super) struct Older<'v, 'n> {
     is_by_sentence: bool,
 }
 
-/// The line that says the same thing as it was before: the one of the same key, or that has words of what was told which no other line has.
+/// The older line about the same thing: the one of the same key, or that has words of what was told which no other line has.
 pub(super) fn older<'v, 'n>(view: &'v View<'n>, turn: &Turn<'_>, line: &Line<'_>) -> Option<Older<'v, 'n>> {
     let note = view.named(line.note)?;
     if let Some((key, _)) = line.parts()
@@ -173,10 +173,11 @@ fn telling(text: &str) -> BTreeSet<Stem> {
     found
 }
 
-/// A line that was written anew, if it can stand for the old one: it keeps a word of it, brings one of what was told, and has no others.
+/// A line that was written anew, without a mark before it, if it can stand for the old one: it keeps a word of it, has one more, and all of its words are
+/// in the old one or known.
 pub(super) fn taken<'a>(new: &'a str, old: &str, known: &BTreeSet<Stem>) -> Option<&'a str> {
     let new = new.trim().trim_start_matches(['+', '-']).trim_start();
-    let (now, before) = (stems(new), stems(old));
+    let (now, before) = (stems(&without_dates(new)), stems(old));
     let is_kept = !now.is_disjoint(&before);
     let is_new = now.iter().any(|stem| !before.contains(stem));
     let is_known = now.iter().all(|stem| before.contains(stem) || known.contains(stem));

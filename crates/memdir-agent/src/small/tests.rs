@@ -229,6 +229,7 @@ fn a_line_that_says_the_same_as_it_was_is_written_anew() {
     let room = "dorm: Elm House, room 312";
     let moved = ("Stina has another room, 208", "# Stina\n+ room 208");
     assert_eq!(anew(moved.0, moved.1, room, "dorm: Elm House, room 208"), "Elm House, room 208");
+    assert_eq!(anew(moved.0, moved.1, room, "+ dorm: Elm House, room 208"), "Elm House, room 208", "a mark is no text");
     // Another key, no word of what was told, or words that nobody has said: both lines stand.
     for new in ["flat: room 208", "dorm: Elm House", "dorm: Elm House, room 208, third floor", ""] {
         assert_eq!(anew(moved.0, moved.1, room, new), "- room 208", "{new}");

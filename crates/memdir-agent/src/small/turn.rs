@@ -168,7 +168,7 @@ struct Turn<'t, 'n> {
 }
 
 impl<'t, 'n> Turn<'t, 'n> {
-    /// A line that was noted: in the place of the one that says the same as it was before, or beside those that there are.
+    /// A line that was noted: in the place of the older one about the same thing, or beside those that there are.
     fn note(&mut self, line: &Line<'_>) -> Done {
         let (view, turn) = (self.of.view, self.of.turn);
         let shown = view.named(line.note);
@@ -204,7 +204,7 @@ impl<'t, 'n> Turn<'t, 'n> {
         let renewal = self.of.wrote.renewed.iter().find(|it| it.path == *note.path && it.old == old)?;
         let mut known = self.said_by_person.clone();
         known.extend(words.iter().cloned());
-        let new = taken(&without_dates(&renewal.new), &old, &known).and(Some(renewal.new.trim()))?;
+        let new = taken(&renewal.new, &old, &known)?;
         let (before, now) = (stems(&old), stems(&without_dates(new)));
         let brings = words.is_empty() || words.iter().any(|stem| now.contains(stem) && !before.contains(stem));
         let is_said = if renewal.because == line.text { brings } else { words.is_subset(&now) };
@@ -212,7 +212,7 @@ impl<'t, 'n> Turn<'t, 'n> {
             return None;
         }
         let value = match new.split_once([':', '：']) {
-            Some((key, value)) if called(key) == called(entry.label()) => value.trim(),
+            Some((key, value)) if called(key) == called(&entry.label) => value.trim(),
             // Another key would be another fact.
             _ if entry.is_prose => new,
             _ => return None,
@@ -276,7 +276,9 @@ impl<'t, 'n> Turn<'t, 'n> {
 
     /// A fact for a note, which may be one that has to be made.
     fn add(&mut self, name: &str, key: &str, value: &str) -> Done {
-        if let Some(linked) = value.strip_prefix("[[").and_then(|name| name.strip_suffix("]]")) {
+        if let Some(linked) = value.strip_prefix("[[").and_then(|name| name.strip_suffix("]]"))
+            && !linked.contains("]]")
+        {
             return self.link(name, key, linked);
         }
         let value = self.computed(value)?;

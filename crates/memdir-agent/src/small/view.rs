@@ -47,7 +47,7 @@ pub(super) struct Entry {
     /// What it is called: no other entry of its note has the name.
     pub(super) key: String,
     /// What stands before its value where it is shown: its key, or of a line without one the heading above it, which may be empty.
-    label: String,
+    pub(super) label: String,
     /// What it says.
     pub(super) value: String,
     /// The lines in which it stands without the last end, in bytes of the note.
@@ -314,13 +314,6 @@ fn is_said(name: &str, said: &BTreeSet<String>) -> bool {
 /// The targets of the links in a value.
 fn links(value: &str) -> impl Iterator<Item = &str> {
     value.split("[[").skip(1).filter_map(|link| link.split(['|', ']']).next())
-}
-
-impl Entry {
-    /// What stands before its value where it is shown.
-    pub(super) fn label(&self) -> &str {
-        &self.label
-    }
 }
 
 /// An entry with what it says.
