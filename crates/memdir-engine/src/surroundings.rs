@@ -29,10 +29,7 @@ pub struct Surroundings {
 impl Surroundings {
     /// What is one link away.
     fn near(note: &MemoryPath, web: &Web, most: usize) -> Self {
-        let (mut links, backlinks) = (web.written_in(note), web.leading_to(note));
-        for link in &mut links {
-            link.nearest = None;
-        }
+        let (links, backlinks) = (web.written_in(note), web.leading_to(note));
         let near = others(note, &links, &backlinks, most);
         let is_cut = near.len() >= most;
         let pairs = near.iter().map(|near| pair(note, near)).collect();

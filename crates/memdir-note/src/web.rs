@@ -121,7 +121,7 @@ impl Web {
         let mut links = Links::default();
         let mut backlinks: BTreeMap<MemoryPath, BTreeSet<MemoryPath>> = BTreeMap::new();
         for (source, link) in self.all() {
-            let Some(entry) = self.entry(source, link, &mut looked) else { continue };
+            let Some(entry) = self.full_entry(source, link, &mut looked) else { continue };
             if let Some(target) = entry.resolved.as_ref().filter(|target| *target != source) {
                 backlinks.entry(target.clone()).or_default().insert(source.clone());
             }
@@ -135,7 +135,9 @@ impl Web {
     /// The links of one note, and the notes that link to it.
     #[must_use]
     pub fn links_of(&self, note: &MemoryPath) -> Links {
-        Links { links: self.written_in(note), backlinks: self.backlinks(note) }
+        let mut looked = Looked::default();
+        let links = self.within(note).filter_map(|(source, link)| self.full_entry(source, link, &mut looked)).collect();
+        Links { links, backlinks: self.backlinks(note) }
     }
 
     /// The links that lead to one file from other notes, and the notes that they stand in.
@@ -144,14 +146,11 @@ impl Web {
         Links { links: self.leading_to(target), backlinks: self.backlinks(target) }
     }
 
-    /// The links of one note alone.
+    /// The links of one note alone. For none that leads nowhere is the nearest name looked up, which takes longest.
     #[must_use]
     pub fn written_in(&self, note: &MemoryPath) -> Vec<LinkEntry> {
         let mut looked = Looked::default();
-        let own = self.files.get_key_value(note).into_iter();
-        let own =
-            own.flat_map(|(source, seen)| seen.iter().flat_map(|seen| &seen.links).map(move |link| (source, link)));
-        own.filter_map(|(source, link)| self.entry(source, link, &mut looked)).collect()
+        self.within(note).filter_map(|(source, link)| self.entry(source, link, &mut looked)).collect()
     }
 
     /// The links alone that lead to one file from other notes.
@@ -201,6 +200,12 @@ impl Web {
         *resolved.or_insert_with(|| self.targets.best(&link.path, link.syntax, Some(source)))
     }
 
+    /// Every link of one note, with the note.
+    fn within(&self, note: &MemoryPath) -> impl Iterator<Item = (&MemoryPath, &SeenLink)> {
+        let own = self.files.get_key_value(note).into_iter();
+        own.flat_map(|(source, seen)| seen.iter().flat_map(|seen| &seen.links).map(move |link| (source, link)))
+    }
+
     /// Every link with the note that it stands in.
     fn all(&self) -> impl Iterator<Item = (&MemoryPath, &SeenLink)> {
         self.files.iter().flat_map(|(source, seen)| {
@@ -208,7 +213,32 @@ impl Web {
         })
     }
 
-    /// What is told of a link; `None` where it turns out to be none.
+    /// As [`Web::entry`], with the nearest name where the link leads nowhere.
+    fn full_entry<'w>(
+        &'w self,
+        source: &'w MemoryPath,
+        link: &'w SeenLink,
+        looked: &mut Looked<'w>,
+    ) -> Option<LinkEntry> {
+        let mut entry = self.entry(source, link, looked)?;
+        if entry.resolved.is_none() {
+            entry.nearest = self.nearest(&link.path, looked).cloned();
+        }
+        Some(entry)
+    }
+
+    /// The note that a link which leads nowhere most likely means.
+    fn nearest<'w>(&'w self, path: &'w str, looked: &mut Looked<'w>) -> Option<&'w MemoryPath> {
+        let Looked { nearest, named, .. } = looked;
+        if nearest.len() * self.files.len() > MOST_NAMES_COMPARED {
+            return nearest.get(path).copied().flatten();
+        }
+        let named = named.get_or_insert_with(|| self.named());
+        let is_named = named.get(called(name_in(path)).as_str()).copied();
+        *nearest.entry(path).or_insert_with(|| self.targets.nearest(path, is_named))
+    }
+
+    /// What is told of a link but for the nearest name; `None` where it turns out to be none.
     fn entry<'w>(&'w self, source: &'w MemoryPath, link: &'w SeenLink, looked: &mut Looked<'w>) -> Option<LinkEntry> {
         let resolved = self.resolved(source, link, looked);
         if resolved.is_none() && link.syntax == Syntax::Unsure {
@@ -220,19 +250,6 @@ impl Web {
             Some(_) if link.syntax == Syntax::Unsure => LinkStatus::Ok,
             Some(target) => self.status(target, &link.subpath, looked),
         };
-        let nearest = match resolved {
-            None if looked.nearest.len() * self.files.len() > MOST_NAMES_COMPARED => {
-                looked.nearest.get(link.path.as_str()).copied().flatten()
-            }
-            None => {
-                let Looked { nearest, named, .. } = looked;
-                let named = named.get_or_insert_with(|| self.named());
-                let is_named = |path: &str| named.get(called(name_in(path)).as_str()).copied();
-                let nearest = nearest.entry(&link.path);
-                *nearest.or_insert_with(|| self.targets.nearest(&link.path, is_named(&link.path)))
-            }
-            Some(_) => None,
-        };
         Some(LinkEntry {
             source: source.clone(),
             line: link.line,
@@ -242,7 +259,7 @@ impl Web {
             kind: link.kind,
             resolved: resolved.cloned(),
             status,
-            nearest: nearest.cloned(),
+            nearest: None,
             is_sure: link.syntax != Syntax::Unsure,
         })
     }

@@ -82,6 +82,15 @@ fn a_hostile_note_is_shown_to_its_end_in_small_pages() {
 }
 
 #[test]
+fn what_is_kept_of_hostile_notes_is_no_multiple_of_them() {
+    let env = memory();
+    let caches = files(&env.home().join(".cache"));
+    let kept: usize = caches.values().map(Vec::len).sum();
+    let written: usize = notes().values().map(String::len).sum();
+    assert!((written / 10..4 * written).contains(&kept), "{kept} bytes are kept of {written}");
+}
+
+#[test]
 fn nothing_in_a_hostile_note_runs_or_is_loaded() {
     let Some(browser) = Browser::start() else { return };
     let mut served = Served::start(memory());
