@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use memdir_core::action::{Action, DeleteFile};
 use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
-use memdir_core::report::{LinkStatus, Links, Writing};
+use memdir_core::report::{Links, Writing};
 use memdir_note::{Excluded, FrontMatterError, Note, Targets};
 
 mod contradiction;
@@ -394,14 +394,6 @@ impl Finding {
             Kind::Orphan => 2,
             Kind::Unwritten => 3,
         }
-    }
-}
-
-/// Whether a link leads to what it names.
-fn is_broken(status: LinkStatus) -> bool {
-    match status {
-        LinkStatus::Ok => false,
-        LinkStatus::BrokenFile | LinkStatus::BrokenHeading | LinkStatus::BrokenBlock => true,
     }
 }
 

@@ -4,13 +4,13 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::edit::edit;
-use super::{File, Finding, Kind, Seen, finding, is_broken};
+use super::{File, Finding, Kind, Seen, finding};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{LinkEntry, LinkKind, LinkStatus};
 use memdir_note::heading::Found;
 use memdir_note::link::Style;
 use memdir_note::relink::Before;
-use memdir_note::target::{joined_to, outside};
+use memdir_note::target::joined_to;
 use memdir_note::{Link, Note, Syntax, folded};
 
 /// No more links of one note are mended at once; the rest is when these are.
@@ -42,7 +42,7 @@ pub(super) fn broken(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Optio
     let names = Names::of(seen);
     for entries in seen.links.links.chunk_by(|one, other| one.source == other.source) {
         let Some(source) = entries.first().map(|entry| &entry.source) else { continue };
-        if !entries.iter().any(|entry| is_broken(entry.status)) || seen.excluded.holds(source) {
+        if !entries.iter().any(|entry| entry.status.is_broken()) || seen.excluded.holds(source) {
             continue;
         }
         // No action can mend a canvas.
@@ -54,7 +54,7 @@ pub(super) fn broken(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Optio
         let is_of = |entry: &LinkEntry, link: &Link| link.path == entry.target && link.subpath == entry.subpath;
         for entry in entries {
             let link = rest.find(|link| is_of(entry, link));
-            if !is_broken(entry.status) || names.is_folder(entry) || is_outside(entry, link) {
+            if !entry.status.is_broken() || names.is_folder(entry) {
                 continue;
             }
             let kind = if names.is_unwritten(entry, link) { Kind::Unwritten } else { Kind::BrokenLink };
@@ -64,7 +64,7 @@ pub(super) fn broken(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Optio
                 (LinkStatus::BrokenFile, []) => to_file(seen, entry, link),
                 (LinkStatus::BrokenFile, [note]) => to_called(seen, entry, link, &text, note),
                 (LinkStatus::BrokenHeading, _) => to_heading(&text, link, heading.as_deref()?),
-                (LinkStatus::Ok | LinkStatus::BrokenFile | LinkStatus::BrokenBlock, _) => None,
+                (LinkStatus::Ok | LinkStatus::BrokenFile | LinkStatus::BrokenBlock | LinkStatus::Outside, _) => None,
             });
             mends += usize::from(mended.is_some());
             let action = mended.and_then(|(place, new)| edit(source, &text, &link?.span, place, &new));
@@ -141,13 +141,6 @@ impl<'s> Names<'s> {
     }
 }
 
-/// Whether a link of Markdown or HTML leads out of the memory, where memdir does not look.
-fn is_outside(entry: &LinkEntry, link: Option<&Link>) -> bool {
-    entry.status == LinkStatus::BrokenFile
-        && link.is_some_and(|link| link.syntax != Syntax::Wiki)
-        && outside(entry.source.parent().as_ref(), &entry.target).is_some()
-}
-
 /// What stands behind the last dot of a name.
 fn extension(name: &str) -> Option<&str> {
     name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, extension)| extension)
@@ -175,7 +168,9 @@ fn message(entry: &LinkEntry, heading: Option<&str>) -> String {
         }
         (LinkStatus::BrokenHeading, ..) => format!("`{target}` has no heading `{place}`"),
         (LinkStatus::BrokenBlock, ..) => format!("`{target}` has no block `{place}`"),
-        (LinkStatus::BrokenFile | LinkStatus::Ok, ..) => format!("there is no file `{}`", entry.target),
+        (LinkStatus::BrokenFile | LinkStatus::Ok | LinkStatus::Outside, ..) => {
+            format!("there is no file `{}`", entry.target)
+        }
     }
 }
 

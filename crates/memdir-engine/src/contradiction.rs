@@ -26,6 +26,8 @@ const MOST_NAMED: usize = 500;
 /// So many notes are looked at for each key, and for each name.
 const MOST_FOR_KEY: usize = 40;
 const MOST_FOR_NAME: usize = 10;
+/// So many of a note's title and aliases are looked up: for each, all that is known of the notes of that name is read.
+const MOST_ALIASES: usize = 50;
 /// No more contradictions are told at once.
 const MOST_TOLD: usize = 5;
 
@@ -178,7 +180,7 @@ impl Written {
         }
         if !facts.is_empty() {
             self.names.insert(path.stem().to_owned());
-            self.names.extend(note.title().into_iter().chain(note.aliases()));
+            self.names.extend(note.title().into_iter().chain(note.aliases()).take(MOST_ALIASES));
             self.names.extend(note.links().iter().map(|link| bare(&link.path)).take(MOST_FOR_NAME));
         }
         let look = Look::of(text, &note, Vec::new());

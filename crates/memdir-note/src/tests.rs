@@ -290,7 +290,7 @@ fn blocks_are_found_by_their_ids() {
 #[test]
 fn a_web_says_where_links_lead_and_what_is_broken() {
     let notes = [
-        ("a.md", "[[b#H]] [[b#No]] [[b#^i]] [[b#^no]] [[none]] [[#Here]] [[p.png]]\n# Here\n"),
+        ("a.md", "[[b#H]] [[b#No]] [[b#^i]] [[b#^no]] [[none]] [[#Here]] [[p.png]] [x](../out.md) [[../out]]\n# Here\n"),
         ("b.md", "# H\nx ^i\n[[a]]\n"),
         ("nonee.md", ""),
         ("p.png", ""),
@@ -301,7 +301,7 @@ fn a_web_says_where_links_lead_and_what_is_broken() {
     let links = web.links();
     let found: Vec<_> =
         links.links.iter().map(|link| (link.source.as_str(), link.target.as_str(), link.status)).collect();
-    use LinkStatus::{BrokenBlock, BrokenFile, BrokenHeading, Ok};
+    use LinkStatus::{BrokenBlock, BrokenFile, BrokenHeading, Ok, Outside};
     assert_eq!(
         found,
         [
@@ -312,6 +312,9 @@ fn a_web_says_where_links_lead_and_what_is_broken() {
             ("a.md", "none", BrokenFile),
             ("a.md", "", Ok),
             ("a.md", "p.png", Ok),
+            // Only a link of Markdown is joined to its folder.
+            ("a.md", "../out.md", Outside),
+            ("a.md", "../out", BrokenFile),
             ("b.md", "a", Ok),
         ]
     );

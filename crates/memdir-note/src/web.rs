@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde::{Deserialize, Serialize};
 
 use super::heading::Outline;
-use super::target::name_in;
+use super::target::{name_in, outside};
 use super::words::called;
 use super::{Link, Note, Syntax, Targets};
 use memdir_core::path::MemoryPath;
@@ -221,7 +221,7 @@ impl Web {
         looked: &mut Looked<'w>,
     ) -> Option<LinkEntry> {
         let mut entry = self.entry(source, link, looked)?;
-        if entry.resolved.is_none() {
+        if entry.status == LinkStatus::BrokenFile {
             entry.nearest = self.nearest(&link.path, looked).cloned();
         }
         Some(entry)
@@ -245,6 +245,9 @@ impl Web {
             return None;
         }
         let status = match resolved {
+            None if link.syntax != Syntax::Wiki && outside(source.parent().as_ref(), &link.path).is_some() => {
+                LinkStatus::Outside
+            }
             None => LinkStatus::BrokenFile,
             // What may be no link is never broken.
             Some(_) if link.syntax == Syntax::Unsure => LinkStatus::Ok,

@@ -67,4 +67,17 @@ pub enum LinkStatus {
     BrokenHeading,
     /// The file has no such block.
     BrokenBlock,
+    /// It leads out of the memory, where memdir does not look.
+    Outside,
+}
+
+impl LinkStatus {
+    /// Whether it is known that a link does not lead to what it names.
+    #[must_use]
+    pub fn is_broken(self) -> bool {
+        match self {
+            Self::Ok | Self::Outside => false,
+            Self::BrokenFile | Self::BrokenHeading | Self::BrokenBlock => true,
+        }
+    }
 }

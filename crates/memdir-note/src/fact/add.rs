@@ -1,5 +1,7 @@
 //! Where a new fact goes, and how it is written there.
 
+use std::ops::Range;
+
 use super::line::Form;
 use super::read::{Source, Stated};
 use super::set::{Edit, in_cell};
@@ -42,13 +44,15 @@ impl Note<'_> {
         let runs = &self.markup.runs;
         let main = self.main_facts(stated);
         main.iter().find_map(|one| match one.source {
+            // A fact is no step of a numbered list, and no task.
             Source::Item(item) => {
-                let list = runs.items.get(item)?.list;
-                runs.lists.get(list).filter(|list| list.is_top)?;
+                let list = runs.items.get(item).filter(|item| item.task.is_none())?.list;
+                runs.lists.get(list).filter(|list| list.is_top && !list.is_ordered)?;
                 self.after_item(self.last_in(&main, list)?, wanted, value)
             }
             Source::Row(row) => {
-                let row = runs.rows.get(row).filter(|row| !row.is_head && !row.is_quoted)?;
+                let row =
+                    runs.rows.get(row).filter(|row| !row.is_head && !row.is_quoted && self.has_bare_head(row.table))?;
                 self.after_row(runs.rows.iter().rfind(|last| last.table == row.table)?, wanted, value)
             }
             // A single line that is not bold may as well be prose.
@@ -61,10 +65,20 @@ impl Note<'_> {
         })
     }
 
+    /// Whether a cell of a table's head is empty. Where both say what their columns are, as in `| plant | month |`, another key may be
+    /// nothing that belongs there.
+    fn has_bare_head(&self, table: usize) -> bool {
+        let head = self.markup.runs.tables.get(table).and_then(|rows| rows.first());
+        let is_bare = |cell: &Range<usize>| self.slice(cell.clone()).trim().is_empty();
+        head.is_some_and(|cells| cells.iter().any(is_bare))
+    }
+
     /// The last fact that is an item of a list.
     fn last_in<'s>(&self, stated: &[&'s Stated], list: usize) -> Option<&'s Stated> {
         let is_in = |one: &&&Stated| match one.source {
-            Source::Item(item) => self.markup.runs.items.get(item).is_some_and(|item| item.list == list),
+            Source::Item(item) => {
+                self.markup.runs.items.get(item).is_some_and(|item| item.list == list && item.task.is_none())
+            }
             Source::Line { .. } | Source::Definition(_) | Source::Bracketed | Source::Row(_) | Source::Front(_) => {
                 false
             }
@@ -72,16 +86,12 @@ impl Note<'_> {
         stated.iter().rfind(is_in).copied()
     }
 
-    /// Below a fact of a list; where the list is numbered, at its end.
+    /// Below a fact of a list.
     fn after_item(&self, fact: &Stated, wanted: &str, value: &str) -> Option<Edit> {
-        let runs = &self.markup.runs;
         let Source::Item(index) = fact.source else { return None };
-        let list = runs.lists.get(runs.items.get(index)?.list)?;
-        let index = if list.is_ordered { list.last_item } else { index };
-        let item = runs.items.get(index)?;
+        let item = self.markup.runs.items.get(index)?;
         let between = self.between(fact);
-        let mark = self.mark_after(item, index, list.is_ordered);
-        let line = format!("{mark}{}{wanted}{between}{value}", self.bold_before(fact));
+        let line = format!("{}{}{wanted}{between}{value}", self.mark_after(item), self.bold_before(fact));
         Some(self.new_item(item, index, &line))
     }
 
@@ -105,29 +115,15 @@ impl Note<'_> {
     }
 
     /// The margin and the mark of an item that comes after another one.
-    fn mark_after(&self, item: &Item, index: usize, is_ordered: bool) -> String {
+    fn mark_after(&self, item: &Item) -> String {
         let start = item.span.start;
         let line = self.line(self.line_at(start)).start;
         let margin = self.slice(line.max(self.text_start())..start);
         let text = self.slice(item.span.clone());
-        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-        let mark = text.get(..digits + 1).unwrap_or("-");
-        let rest = text.get(mark.len()..).unwrap_or_default();
+        let (mark, rest) = text.split_at_checked(1).unwrap_or(("-", ""));
         let blanks = rest.get(..rest.len() - rest.trim_start_matches([' ', '\t']).len()).unwrap_or_default();
         let blanks = if blanks.is_empty() { " " } else { blanks };
-        let task = if item.task.is_some() { "[ ] " } else { "" };
-        if !is_ordered {
-            return format!("{margin}{mark}{blanks}{task}");
-        }
-        let number = |text: &str| text.get(..text.bytes().take_while(u8::is_ascii_digit).count())?.parse::<u64>().ok();
-        let own = number(text).unwrap_or(1);
-        let before = index.checked_sub(1).and_then(|before| self.markup.runs.items.get(before));
-        let before = before.filter(|before| before.list == item.list);
-        // Some people number all items `1.`.
-        let is_same = before.is_some_and(|before| number(self.slice(before.span.clone())) == Some(own));
-        let next = if is_same { own } else { own.saturating_add(1) };
-        let delimiter = mark.get(digits..).unwrap_or(".");
-        format!("{margin}{next}{delimiter}{blanks}{task}")
+        format!("{margin}{mark}{blanks}")
     }
 
     /// Adds an item below another one and all that belongs to it, apart from it where the others are apart.
@@ -233,7 +229,7 @@ impl Note<'_> {
         if let Some((list, false)) = list.map(|list| (list, has_tasks))
             && let Some(item) = self.markup.runs.items.get(list.last_item)
         {
-            let line = format!("{}{wanted}: {value}", self.mark_after(item, list.last_item, false));
+            let line = format!("{}{wanted}: {value}", self.mark_after(item));
             return self.new_item(item, list.last_item, &line);
         }
         // Another mark starts a list of its own.

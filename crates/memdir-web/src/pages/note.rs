@@ -287,12 +287,12 @@ pub(super) fn backlinks(site: &Site, around: &Surroundings) -> Markup {
 }
 
 fn broken(around: &Surroundings) -> Markup {
-    let broken: Vec<&LinkEntry> = around.links.iter().filter(|link| link.status != LinkStatus::Ok).collect();
+    let broken: Vec<&LinkEntry> = around.links.iter().filter(|link| link.status.is_broken()).collect();
     let items = broken.iter().map(|link| {
         let what = match link.status {
             LinkStatus::BrokenHeading => "has no such heading",
             LinkStatus::BrokenBlock => "has no such block",
-            LinkStatus::BrokenFile | LinkStatus::Ok => "leads nowhere",
+            LinkStatus::BrokenFile | LinkStatus::Ok | LinkStatus::Outside => "leads nowhere",
         };
         html! {
             li {
