@@ -329,7 +329,7 @@ impl Tracker {
     }
 
     fn row(&mut self, range: &Range<usize>, is_head: bool) {
-        let (number, is_quoted) = (self.runs.tables.len().saturating_sub(1), self.quote().is_some());
+        let (number, is_quoted) = (self.runs.tables.len(), self.quote().is_some());
         if let Some(table) = self.runs.tables.last_mut() {
             table.push(Cells::new());
         }

@@ -290,7 +290,10 @@ fn blocks_are_found_by_their_ids() {
 #[test]
 fn a_web_says_where_links_lead_and_what_is_broken() {
     let notes = [
-        ("a.md", "[[b#H]] [[b#No]] [[b#^i]] [[b#^no]] [[none]] [[#Here]] [[p.png]] [x](../out.md) [[../out]]\n# Here\n"),
+        (
+            "a.md",
+            "[[b#H]] [[b#No]] [[b#^i]] [[b#^no]] [[none]] [[#Here]] [[p.png]] [x](../out.md) [[../out]]\n# Here\n",
+        ),
         ("b.md", "# H\nx ^i\n[[a]]\n"),
         ("nonee.md", ""),
         ("p.png", ""),

@@ -1,7 +1,5 @@
 //! Where a new fact goes, and how it is written there.
 
-use std::ops::Range;
-
 use super::line::Form;
 use super::read::{Source, Stated};
 use super::set::{Edit, in_cell};
@@ -44,15 +42,14 @@ impl Note<'_> {
         let runs = &self.markup.runs;
         let main = self.main_facts(stated);
         main.iter().find_map(|one| match one.source {
-            // A fact is no step of a numbered list, and no task.
+            // A fact is nothing to be done.
             Source::Item(item) => {
                 let list = runs.items.get(item).filter(|item| item.task.is_none())?.list;
-                runs.lists.get(list).filter(|list| list.is_top && !list.is_ordered)?;
+                runs.lists.get(list).filter(|list| list.is_top)?;
                 self.after_item(self.last_in(&main, list)?, wanted, value)
             }
             Source::Row(row) => {
-                let row =
-                    runs.rows.get(row).filter(|row| !row.is_head && !row.is_quoted && self.has_bare_head(row.table))?;
+                let row = runs.rows.get(row).filter(|row| !row.is_head && !row.is_quoted)?;
                 self.after_row(runs.rows.iter().rfind(|last| last.table == row.table)?, wanted, value)
             }
             // A single line that is not bold may as well be prose.
@@ -63,14 +60,6 @@ impl Note<'_> {
             // What goes on below its value would be torn from it.
             Source::Definition(_) | Source::Bracketed | Source::Front(_) => None,
         })
-    }
-
-    /// Whether a cell of a table's head is empty. Where both say what their columns are, as in `| plant | month |`, another key may be
-    /// nothing that belongs there.
-    fn has_bare_head(&self, table: usize) -> bool {
-        let head = self.markup.runs.tables.get(table).and_then(|rows| rows.first());
-        let is_bare = |cell: &Range<usize>| self.slice(cell.clone()).trim().is_empty();
-        head.is_some_and(|cells| cells.iter().any(is_bare))
     }
 
     /// The last fact that is an item of a list.
@@ -86,12 +75,16 @@ impl Note<'_> {
         stated.iter().rfind(is_in).copied()
     }
 
-    /// Below a fact of a list.
+    /// Below a fact of a list; where the list is numbered, at its end.
     fn after_item(&self, fact: &Stated, wanted: &str, value: &str) -> Option<Edit> {
+        let runs = &self.markup.runs;
         let Source::Item(index) = fact.source else { return None };
-        let item = self.markup.runs.items.get(index)?;
+        let list = runs.lists.get(runs.items.get(index)?.list)?;
+        let index = if list.is_ordered { list.last_item } else { index };
+        let item = runs.items.get(index)?;
         let between = self.between(fact);
-        let line = format!("{}{}{wanted}{between}{value}", self.mark_after(item), self.bold_before(fact));
+        let mark = self.mark_after(item, index, list.is_ordered);
+        let line = format!("{mark}{}{wanted}{between}{value}", self.bold_before(fact));
         Some(self.new_item(item, index, &line))
     }
 
@@ -115,15 +108,28 @@ impl Note<'_> {
     }
 
     /// The margin and the mark of an item that comes after another one.
-    fn mark_after(&self, item: &Item) -> String {
+    fn mark_after(&self, item: &Item, index: usize, is_ordered: bool) -> String {
         let start = item.span.start;
         let line = self.line(self.line_at(start)).start;
         let margin = self.slice(line.max(self.text_start())..start);
         let text = self.slice(item.span.clone());
-        let (mark, rest) = text.split_at_checked(1).unwrap_or(("-", ""));
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        let mark = text.get(..digits + 1).unwrap_or("-");
+        let rest = text.get(mark.len()..).unwrap_or_default();
         let blanks = rest.get(..rest.len() - rest.trim_start_matches([' ', '\t']).len()).unwrap_or_default();
         let blanks = if blanks.is_empty() { " " } else { blanks };
-        format!("{margin}{mark}{blanks}")
+        if !is_ordered {
+            return format!("{margin}{mark}{blanks}");
+        }
+        let number = |text: &str| text.get(..text.bytes().take_while(u8::is_ascii_digit).count())?.parse::<u64>().ok();
+        let own = number(text).unwrap_or(1);
+        let before = index.checked_sub(1).and_then(|before| self.markup.runs.items.get(before));
+        let before = before.filter(|before| before.list == item.list);
+        // Some people number all items `1.`.
+        let is_same = before.is_some_and(|before| number(self.slice(before.span.clone())) == Some(own));
+        let next = if is_same { own } else { own.saturating_add(1) };
+        let delimiter = mark.get(digits..).unwrap_or(".");
+        format!("{margin}{next}{delimiter}{blanks}")
     }
 
     /// Adds an item below another one and all that belongs to it, apart from it where the others are apart.
@@ -229,7 +235,7 @@ impl Note<'_> {
         if let Some((list, false)) = list.map(|list| (list, has_tasks))
             && let Some(item) = self.markup.runs.items.get(list.last_item)
         {
-            let line = format!("{}{wanted}: {value}", self.mark_after(item));
+            let line = format!("{}{wanted}: {value}", self.mark_after(item, list.last_item, false));
             return self.new_item(item, list.last_item, &line);
         }
         // Another mark starts a list of its own.

@@ -272,11 +272,14 @@ fn a_new_fact_joins_those_under_the_title() {
     check_set("* **x**:: 1\n", "z", "3", "* **x**:: 1\n* **z**:: 3\n");
     check_set("- x: 1\n\n- y: 2\n\nt\n", "z", "3", "- x: 1\n\n- y: 2\n\n- z: 3\n\nt\n");
     check_set("# A\n- x: 1\n- milk\n## B\n- y: 2\n", "z", "3", "# A\n- x: 1\n- z: 3\n- milk\n## B\n- y: 2\n");
+    check_set("- [x] a: 1\n- b: 2\n- [ ] c\n", "z", "3", "- [x] a: 1\n- b: 2\n- z: 3\n- [ ] c\n");
+    check_set("1) a: 1\n2) b\n\nt", "z", "3", "1) a: 1\n2) b\n3) z: 3\n\nt");
+    check_set("1. a: 1\n1. b: 1", "z", "3", "1. a: 1\n1. b: 1\n1. z: 3\n");
     check_set("- 城市：北京\n", "年", "3", "- 城市：北京\n- 年：3\n");
     check_set("a: 1\r\nb: 2\r\n\r\nt", "z", "3", "a: 1\r\nb: 2\r\nz: 3\r\n\r\nt");
     check_set("**a:** 1  \n**b:** 2\n", "z", "3", "**a:** 1  \n**b:** 2  \n**z:** 3\n");
     check_set("**a:** 1\n\n**b:** 2\n\nt\n", "z", "3", "**a:** 1\n\n**b:** 2\n\n**z:** 3\n\nt\n");
-    check_set("| | |\n|---|---|\n| a | b |\n\nt\n", "z", "3", "| | |\n|---|---|\n| a | b |\n| z | 3 |\n\nt\n");
+    check_set("| h | i |\n|---|---|\n| a | b |\n\nt\n", "z", "3", "| h | i |\n|---|---|\n| a | b |\n| z | 3 |\n\nt\n");
     check_set("---\nx: 1\n---\ntext\n", "z", "a: b", "---\nx: 1\nz: \"a: b\"\n---\ntext\n");
 }
 
@@ -292,11 +295,8 @@ fn a_first_fact_goes_into_the_list_below_the_title() {
     check_set("# A\n\n- [ ] tea\n", "z", "3", "# A\n\n* z: 3\n\n- [ ] tea\n");
     check_set("---\ntags: [a]\n---\ntext\n", "z", "3", "---\ntags: [a]\n---\n- z: 3\n\ntext\n");
     check_set("\u{feff}text", "z", "3", "\u{feff}- z: 3\n\ntext");
-    // A fact is no task and no step, and no row of a table that says what its columns are.
+    // A fact is nothing to be done.
     check_set("- [x] a: 1\n- [ ] b\n", "z", "3", "* z: 3\n\n- [x] a: 1\n- [ ] b\n");
-    check_set("- [x] a: 1\n- b: 2\n", "z", "3", "- [x] a: 1\n- b: 2\n- z: 3\n");
-    check_set("1) a: 1\n2) b\n\nt", "z", "3", "- z: 3\n\n1) a: 1\n2) b\n\nt");
-    check_set("|plant|month|\n|-|-|\n|beans|May|\n", "z", "3", "- z: 3\n\n|plant|month|\n|-|-|\n|beans|May|\n");
     // A list below another heading is about that, be it the last one or the only one.
     check_set(
         "# A\n\nt\n\n## Preferences\n- tea: no\n",
