@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use memdir_agent::small::{Kind, Renewal, Sorted, Texts, Turn, Wrote, about, dropped, expand, noted, renewals};
+use memdir_agent::small::{Kind, Sorted, Texts, Turn, Wrote, about, again, dropped, expand, noted, rewritten};
 use memdir_agent::{Exchange, Prompts, Session};
 use memdir_core::path::MemoryPath;
 use memdir_core::time::Timestamp;
@@ -30,8 +30,8 @@ fuzz_target!(|input: ([String; 4], String, Vec<(String, String)>, [bool; 3], Vec
     let exchange = |(message, reply)| Exchange { message, reply: Some(reply), ..Exchange::default() };
     session.exchanges = before.into_iter().map(exchange).collect();
     let (prompts, message) = (Prompts::default(), short(&message));
-    let [note, drop, answer] = ["small", "small_drop", "small_answer"].map(|name| prompts.text(name));
-    let (texts, session) = (Texts { note, drop, answer }, &session);
+    let [note, lines, drop, answer] = ["small", "small_again", "small_drop", "small_answer"].map(|name| prompts.text(name));
+    let (texts, session) = (Texts { note, again: lines, drop, answer }, &session);
     let kinds = [(tells, Kind::Tell), (removes, Kind::Remove)].into_iter().filter(|(is_so, _)| *is_so);
     let sorted = Sorted(kinds.map(|(_, kind)| (message.clone(), kind)).collect());
     let near = about(&notes, &message);
@@ -49,8 +49,14 @@ fuzz_target!(|input: ([String; 4], String, Vec<(String, String)>, [bool; 3], Vec
             let text = grammar.make(&mut dice);
             Answer { text, thought: None, line_chances, end: End::Done, input_tokens, output_tokens, reused_tokens }
         });
-        let anew = |it: Renewal| Renewal { new: format!("{} {message}", it.old), ..it };
-        let renewed: Vec<_> = renewals(&turn, &noted).into_iter().map(anew).collect();
+        let mut renewed = Vec::new();
+        for again in again(&turn, &noted) {
+            let grammar = gbnf::Gbnf::read(&rewritten(&turn, &again).shape.unwrap().grammar.gbnf());
+            assert!(grammar.takes(&again.shown()), "{}", again.shown());
+            renewed.extend(again.renewals(&grammar.make(&mut dice)));
+            // What has words of the message may stand for a line.
+            renewed.extend(again.renewals(&again.shown().replace('\n', &format!(" {message}\n"))));
+        }
         let (answer, dropped) = (Some(&noted).filter(|_| quotes), Some(&dropped).filter(|_| removes));
         let wrote = Wrote { noted: Some(&noted).filter(|_| tells), renewed: &renewed, dropped, answer };
         let expanded = expand(&turn, wrote, now, &|_| false).text;

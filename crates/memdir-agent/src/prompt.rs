@@ -49,10 +49,11 @@ pub struct Prompts {
 }
 
 /// The names and texts of the prompts that come with the program.
-const TEXTS: [(&str, &str); 11] = [
+const TEXTS: [(&str, &str); 12] = [
     ("system", include_str!("../../../prompts/system.md")),
     ("small", include_str!("../../../prompts/small.md")),
     ("small_sort", include_str!("../../../prompts/small_sort.md")),
+    ("small_again", include_str!("../../../prompts/small_again.md")),
     ("small_drop", include_str!("../../../prompts/small_drop.md")),
     ("small_answer", include_str!("../../../prompts/small_answer.md")),
     ("tools", include_str!("../../../prompts/tools.md")),

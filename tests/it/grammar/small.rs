@@ -1,6 +1,6 @@
 //! Turns of small models: whatever follows the grammar means something, and only what the notes and the message have.
 
-use memdir_agent::small::{Kind, Renewal, Sorted, Texts, Turn, Wrote, dropped, expand, noted, renewals};
+use memdir_agent::small::{Kind, Sorted, Texts, Turn, Wrote, again, dropped, expand, noted, rewritten};
 use memdir_agent::{Exchange, Prompts, Session};
 use memdir_core::path::MemoryPath;
 use memdir_core::time::Timestamp;
@@ -91,9 +91,9 @@ proptest! {
         session.exchanges = before.into_iter().map(exchange).collect();
         let prompts = Prompts::default();
         let sorted = Sorted(kinds.into_iter().map(|kind| (message.clone(), kind)).collect());
-        let [note, drop, answer] = ["small", "small_drop", "small_answer"].map(|name| prompts.text(name));
+        let [note, lines, drop, answer] = ["small", "small_again", "small_drop", "small_answer"].map(|name| prompts.text(name));
         let turn = Turn {
-            prompts: Texts { note, drop, answer },
+            prompts: Texts { note, again: lines, drop, answer },
             notes: &notes, message: &message, sorted: &sorted, session: &session, rest: &[], results: &[], quotes,
         };
         let mut dice = Dice(seed);
@@ -104,7 +104,14 @@ proptest! {
             let (input_tokens, output_tokens, reused_tokens) = (0, 0, 0);
             Answer { text, thought: None, line_chances: Vec::new(), end: End::Done, input_tokens, output_tokens, reused_tokens }
         });
-        let renewed: Vec<_> = renewals(&turn, &noted).into_iter().map(|it| Renewal { new: format!("{} {message}", it.old), ..it }).collect();
+        let mut renewed = Vec::new();
+        for again in again(&turn, &noted) {
+            let grammar = Gbnf::read(&rewritten(&turn, &again).shape.unwrap().grammar.gbnf());
+            prop_assert!(grammar.takes(&again.shown()), "{}", again.shown());
+            renewed.extend(again.renewals(&grammar.make(&mut dice)));
+            // What has words of the message may stand for a line.
+            renewed.extend(again.renewals(&again.shown().replace('\n', &format!(" {message}\n"))));
+        }
         let now = Timestamp::parse("2026-11-23T09:30:00Z").unwrap();
         let wrote = Wrote { noted: Some(&noted), renewed: &renewed, dropped: Some(&dropped), answer: None };
         let text = format!("{}\n{}", noted.text, dropped.text);

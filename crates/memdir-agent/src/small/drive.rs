@@ -1,7 +1,7 @@
 //! Driving a small model: the sentences of a message are sorted, then it is asked what changes, and then for its answer.
 
 use super::sort::{sentences, sort};
-use super::{Kind, Renewal, SURE, Sorted, Texts, Turn, Wrote, about, answer, expand, questioned, said_before};
+use super::{Kind, SURE, Sorted, Texts, Turn, Wrote, about, answer, expand, questioned, said_before};
 use crate::asked::{Asked, wishes};
 use crate::drive::Answering;
 use crate::run::Run;
@@ -45,13 +45,13 @@ impl Agent<'_> {
         if sorted.has(Kind::Tell) {
             let request = super::noted(&self.turn_of(asked, &notes, &sorted, &rest, &results));
             let answer = self.paid(request, at, None, &mut cost)?;
-            for renewal in super::renewals(&self.turn_of(asked, &notes, &sorted, &rest, &results), &answer) {
-                let turn = self.turn_of(asked, &notes, &sorted, &rest, &results);
-                let request = super::renewed(&turn, &answer, &renewal);
+            for again in super::again(&self.turn_of(asked, &notes, &sorted, &rest, &results), &answer) {
+                let request = super::rewritten(&self.turn_of(asked, &notes, &sorted, &rest, &results), &again);
                 let written = self.paid(request, at, None, &mut cost)?;
                 // Half a line stands for none.
-                let new = if written.end == End::Cut { String::new() } else { written.text };
-                renewed.push(Renewal { new, ..renewal });
+                if written.end == End::Done {
+                    renewed.extend(again.renewals(&written.text));
+                }
             }
             noted = Some(answer);
         }
@@ -141,6 +141,7 @@ impl Agent<'_> {
         Turn {
             prompts: Texts {
                 note: self.prompts.text("small"),
+                again: self.prompts.text("small_again"),
                 drop: self.prompts.text("small_drop"),
                 answer: self.prompts.text("small_answer"),
             },

@@ -1,25 +1,24 @@
-//! What a small model notes, line by line, and the older line about the same thing.
+//! What a small model notes, line by line, and the lines of a note as it writes them again because of that.
 //!
-//! Owns how the lines are read, and which older line of the same note that is: the one of the same key, else the one that has most words of what
-//! was told. Whether it is out of date is for the model, which is shown it and rewrites it.
+//! Owns how both are read, and what may stand for an old line. Which line is out of date is for the model, which is shown all of them.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::view::{Entry, Shown, View};
-use super::{Kind, SURE, Turn, stems};
+use super::{SURE, Turn, stems};
 use memdir_core::path::MemoryPath;
 use memdir_model::Answer;
 use memdir_note::stem::Stem;
 use memdir_note::{fact, words};
 
-/// A shorter word than this says too little to tell which line is meant, but for two characters of a script without blanks.
-const LEAST_LETTERS: usize = 4;
 /// The key of a line has at most so many words, and letters.
 const MOST_KEY_WORDS: usize = 4;
 const MOST_KEY: usize = 40;
 
-/// So many lines are written anew for a message at most.
-const MOST_RENEWALS: usize = 4;
+/// Of so many notes so many lines are written again: more than people wait for.
+const MOST_NOTES: usize = 2;
+const MOST_LINES: usize = 8;
 
 /// A line that was noted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -81,96 +80,144 @@ pub(super) fn lines(answer: &Answer) -> Vec<Line<'_>> {
     lines
 }
 
-/// A line that the model is to write anew, and what it wrote.
+/// The lines of a note of which something was told, to be written again as they are true now.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Again {
+    /// The note.
+    path: MemoryPath,
+    /// What it is called.
+    pub(super) name: String,
+    /// The lines as they are shown, and how each begins, whatever is true.
+    lines: Vec<(String, usize)>,
+}
+
+/// A line that the model has written otherwise than it stands.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Renewal {
     /// Its note.
-    pub path: MemoryPath,
+    pub(super) path: MemoryPath,
     /// The line as it is shown.
-    pub old: String,
-    /// The new line because of which it is asked.
-    pub because: String,
-    /// The line anew; empty until it is written.
-    pub new: String,
+    pub(super) old: String,
+    /// The line again.
+    pub(super) new: String,
 }
 
-/// The lines that a small model is to write anew because of what it has noted.
+impl Again {
+    /// The lines as they are shown.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        self.lines.iter().map(|(line, _)| line.as_str()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// How the lines begin, whatever is true.
+    pub(super) fn beginnings(&self) -> Vec<&str> {
+        self.lines.iter().map(|(line, end)| line.get(..*end).unwrap_or_default()).collect()
+    }
+
+    /// The lines that are written otherwise; none where there are more or less of them, for then it is not known which are which.
+    #[must_use]
+    pub fn renewals(&self, written: &str) -> Vec<Renewal> {
+        let mut new: Vec<&str> = written.lines().map(str::trim).collect();
+        // A server that takes no grammar has a reply behind them.
+        if new.len() > self.lines.len() {
+            new.pop_if(|last| last.starts_with("say "));
+        }
+        if new.len() != self.lines.len() {
+            return Vec::new();
+        }
+        let pairs = self.lines.iter().zip(new).filter(|((old, _), new)| old != new);
+        let renewal = |((old, _), new): (&(String, usize), &str)| {
+            let (path, old) = (self.path.clone(), old.clone());
+            Renewal { path, old, new: new.to_owned() }
+        };
+        pairs.map(renewal).collect()
+    }
+}
+
+/// The notes of which a small model has noted something, with their lines: where a note has many, those that have most words of what was told.
 #[must_use]
-pub fn renewals(turn: &Turn<'_>, noted: &Answer) -> Vec<Renewal> {
+pub fn again(turn: &Turn<'_>, noted: &Answer) -> Vec<Again> {
     let view = View::of(turn.notes);
-    let mut renewals = Vec::<Renewal>::new();
-    let mut lines = lines(noted);
-    lines.retain(|line| !view.stands(line));
-    // Where two lines lead to the same one, that which has words of it goes first.
-    for is_by_sentence in [false, true] {
-        for line in &lines {
-            let found = older(&view, turn, line).filter(|found| found.is_by_sentence == is_by_sentence);
-            let Some(Older { note, entry, .. }) = found.filter(|found| !found.entry.value.is_empty()) else { continue };
-            let old = view.line(entry);
-            // What is not shown whole cannot be written anew.
-            if renewals.len() < MOST_RENEWALS
-                && !old.ends_with('…')
-                && !renewals.iter().any(|other| other.path == *note.path && other.old == old)
-            {
-                let because = line.text.to_owned();
-                renewals.push(Renewal { path: note.path.clone(), old, because, new: String::new() });
-            }
+    let mut found = Vec::<Again>::new();
+    let lines = lines(noted);
+    for line in &lines {
+        let Some(note) = view.named(line.note) else { continue };
+        if found.len() >= MOST_NOTES || found.iter().any(|other| other.path == *note.path) {
+            continue;
+        }
+        let of_note = lines.iter().filter(|other| view.named(other.note).is_some_and(|it| it.path == note.path));
+        let told = stems(&of_note.map(|line| line.text).chain([turn.message]).collect::<Vec<_>>().join(" "));
+        let lines = likely(&view, note, &told);
+        if !lines.is_empty() {
+            found.push(Again { path: note.path.clone(), name: note.name.clone(), lines });
         }
     }
-    renewals
-}
-
-/// The older line about the same thing.
-pub(super) struct Older<'v, 'n> {
-    pub(super) note: &'v Shown<'n>,
-    pub(super) entry: &'v Entry,
-    /// Whether only the sentence has a word of it in which the new line was told.
-    is_by_sentence: bool,
-}
-
-/// The older line about the same thing: the one of the same key, or that has words of what was told which no other line has.
-pub(super) fn older<'v, 'n>(view: &'v View<'n>, turn: &Turn<'_>, line: &Line<'_>) -> Option<Older<'v, 'n>> {
-    let note = view.named(line.note)?;
-    if let Some((key, _)) = line.parts()
-        && let Some(entry) = note.entry(key).filter(|entry| !entry.is_prose)
-    {
-        return Some(Older { note, entry, is_by_sentence: false });
-    }
-    let filled = note.entries.iter().filter(|entry| !entry.value.is_empty());
-    let said: Vec<(&Entry, BTreeSet<Stem>)> = filled.map(|entry| (entry, telling(&view.line(entry)))).collect();
-    let name = telling(&note.name);
-    let nearest = |text: &str| {
-        let mut told = telling(text);
-        told.retain(|stem| !name.contains(stem) && said.iter().filter(|(_, said)| said.contains(stem)).count() == 1);
-        let shared = said.iter().map(|(entry, said)| (told.intersection(said).count(), *entry));
-        let (count, entry) = shared.max_by_key(|(count, entry)| (*count, std::cmp::Reverse(entry.lines.start)))?;
-        (count > 0).then_some(entry)
-    };
-    match nearest(line.text) {
-        Some(entry) => Some(Older { note, entry, is_by_sentence: false }),
-        None => nearest(sentence(turn, line.text)?).map(|entry| Older { note, entry, is_by_sentence: true }),
-    }
-}
-
-/// The sentence in which a line was told: the one that has most of its words.
-fn sentence<'t>(turn: &Turn<'t>, line: &str) -> Option<&'t str> {
-    let words = stems(line);
-    let told = turn.sorted.0.iter().filter(|(_, kind)| *kind == Kind::Tell);
-    let shared = told.map(|(sentence, _)| (stems(sentence).intersection(&words).count(), sentence.as_str()));
-    shared.max_by_key(|(shared, _)| *shared).filter(|(shared, _)| *shared > 0).map(|(_, sentence)| sentence)
-}
-
-/// The stems of the words that are long enough to tell something.
-fn telling(text: &str) -> BTreeSet<Stem> {
-    let mut found = BTreeSet::new();
-    words::each(text, &mut |word, _| {
-        let is_unspaced = word.chars().next().is_some_and(|one| words::is_single(one.encode_utf8(&mut [0; 4])));
-        let least = if is_unspaced { 2 } else { LEAST_LETTERS };
-        if word.chars().count() >= least {
-            found.extend(Stem::forms(word));
-        }
-    });
     found
+}
+
+/// The lines of a note that may be out of date, each with where it begins to say something.
+fn likely(view: &View<'_>, note: &Shown<'_>, told: &BTreeSet<Stem>) -> Vec<(String, usize)> {
+    let mut lines = Vec::<(String, usize)>::new();
+    for entry in &note.entries {
+        let line = view.line(entry);
+        // What is not shown whole cannot be written again, nor what a grammar has no place for.
+        let is_whole = !entry.value.is_empty()
+            && !line.ends_with('…')
+            && !line.contains(|one: char| one == '<' || one.is_control());
+        if is_whole && !lines.iter().any(|(other, _)| *other == line) {
+            let said = match entry.label.len() {
+                0 => line.split_once(char::is_whitespace).map_or(line.as_str(), |(_, rest)| rest),
+                label => line.get(label + 2..).unwrap_or_default(),
+            };
+            let begins = line.len() - said.trim_start().len();
+            lines.push((line, begins));
+        }
+    }
+    let mut order: Vec<usize> = (0..lines.len()).collect();
+    order.sort_by_cached_key(|at| Reverse(lines.get(*at).map(|(line, _)| stems(line).intersection(told).count())));
+    order.truncate(MOST_LINES);
+    order.sort_unstable();
+    order.into_iter().filter_map(|at| lines.get(at).cloned()).collect()
+}
+
+/// What a line says that was written again and that it did not say before.
+pub(super) struct Brought {
+    words: BTreeSet<Stem>,
+    /// Whether it has a day that is counted.
+    has_day: bool,
+    before: BTreeSet<Stem>,
+    /// The key of the line.
+    key: String,
+}
+
+impl Brought {
+    /// What `new` says more than `old`, the line of this key.
+    pub(super) fn of(new: &str, old: &str, key: &str) -> Self {
+        let (before, mut words) = (stems(old), stems(&without_dates(new)));
+        words.retain(|stem| !before.contains(stem));
+        Self { words, has_day: new.contains('{'), before, key: fact::key(key) }
+    }
+
+    /// Whether it has anything of a line that was noted, or that line is the old one: a small model may note what is out of date.
+    pub(super) fn is_of(&self, line: &Line<'_>) -> bool {
+        let noted = stems(&without_dates(line.text));
+        let is_old = !noted.is_empty() && noted.is_subset(&self.before);
+        is_old || !self.words.is_disjoint(&noted) || self.has_day && line.text.contains('{')
+    }
+
+    /// Whether a line that was noted need not stand beside it: it has the same key, or at least half of its other words were brought.
+    pub(super) fn says(&self, line: &Line<'_>) -> bool {
+        let (mut brought, mut fresh) = (0, 0);
+        words::each(&without_dates(line.text), &mut |word, _| {
+            let forms = Stem::forms(word);
+            if !forms.iter().any(|stem| self.before.contains(stem)) {
+                fresh += 1;
+                brought += usize::from(forms.iter().any(|stem| self.words.contains(stem)));
+            }
+        });
+        let has_key = line.parts().is_some_and(|(key, _)| fact::key(key) == self.key);
+        self.is_of(line) && (has_key || 2 * brought >= fresh)
+    }
 }
 
 /// A line that was written anew, without a mark before it, if it can stand for the old one: it keeps a word of it, has one more, and all of its words are
@@ -179,7 +226,7 @@ pub(super) fn taken<'a>(new: &'a str, old: &str, known: &BTreeSet<Stem>) -> Opti
     let new = new.trim().trim_start_matches(['+', '-']).trim_start();
     let (now, before) = (stems(&without_dates(new)), stems(old));
     let is_kept = !now.is_disjoint(&before);
-    let is_new = now.iter().any(|stem| !before.contains(stem));
+    let is_new = new.contains('{') || now.iter().any(|stem| !before.contains(stem));
     let is_known = now.iter().all(|stem| before.contains(stem) || known.contains(stem));
     let is_one_line = !new.chars().any(|one| one.is_control() || one == '<');
     (is_one_line && is_kept && is_new && is_known && fact::key(new) != fact::key(old)).then_some(new)

@@ -26,15 +26,15 @@ mod turn;
 mod view;
 
 pub(super) use date::today;
-pub use line::{Renewal, renewals};
+pub use line::{Again, Renewal, again};
 pub use sort::{Kind, Sorted};
 pub use turn::Expanded;
 use turn::Reply;
 use view::View;
 
-/// How many tokens the changes of a message may have, a line that is written anew, and an answer: more than people wait for.
+/// How many tokens the changes of a message may have, the lines that are written again, and an answer: more than people wait for.
 const MAX_TOKENS: u32 = 500;
-const MOST_RENEWED: u32 = 100;
+const MOST_AGAIN: u32 = 400;
 const MOST_ANSWERED: u32 = 300;
 /// How many exchanges are told again, and how many characters of each side.
 const MOST_EXCHANGES: usize = 3;
@@ -49,8 +49,6 @@ const SURE: u16 = 1_000;
 const NOTES: &str = "Notes:\n";
 const BEFORE: &str = "Before: ";
 const MESSAGE: &str = "Message: ";
-const NEW: &str = "New: ";
-const OLD: &str = "Old: ";
 
 /// What a small model is asked about.
 #[derive(Debug)]
@@ -79,6 +77,8 @@ pub struct Turn<'a> {
 pub struct Texts<'a> {
     /// How things are noted.
     pub note: &'a str,
+    /// How the lines of a note are written again.
+    pub again: &'a str,
     /// How something is taken out.
     pub drop: &'a str,
     /// How it answers.
@@ -90,7 +90,7 @@ pub struct Texts<'a> {
 pub struct Wrote<'a> {
     /// What is noted, where something was told.
     pub noted: Option<&'a Answer>,
-    /// The lines that were written anew because of it.
+    /// The lines that were written otherwise because of it.
     pub renewed: &'a [Renewal],
     /// What goes, where something is to be forgotten.
     pub dropped: Option<&'a Answer>,
@@ -106,16 +106,23 @@ pub fn noted(turn: &Turn<'_>) -> Request {
     request(examples(turn.prompts.note), told_of(turn, &stated), Some(shape(grammar, &steps())), MAX_TOKENS)
 }
 
-/// How a small model is asked, after that, for a line anew: what it has noted, and the line as it stands.
+/// How a small model is asked, after that, for the lines of a note again. What was said before is told as a talk about the same note: a correction
+/// is of what came of that.
 #[must_use]
-pub fn renewed(turn: &Turn<'_>, noted: &Answer, renewal: &Renewal) -> Request {
-    let mut request = self::noted(turn);
-    request.messages.push(said(Role::Assistant, prompt::fenced(&noted.text).into_owned()));
-    request.messages.push(said(
-        Role::User,
-        prompt::fenced(&format!("{NEW}{}\n{OLD}{}", renewal.because, renewal.old)).into_owned(),
-    ));
-    Request { shape: None, max_tokens: MOST_RENEWED, stop: vec!["\n".to_owned()], ..request }
+pub fn rewritten(turn: &Turn<'_>, again: &Again) -> Request {
+    let (system, mut messages) = examples(turn.prompts.again);
+    let (stable, lines) = (messages.len(), prompt::fenced(&again.shown()).into_owned());
+    let mut head = format!("{NOTES}# {}\n{lines}\n", prompt::fenced(&again.name));
+    if let Some(before) = turn.session.exchanges.last() {
+        messages.push(said(Role::User, format!("{head}\n{MESSAGE}{}", told(&before.message))));
+        messages.push(said(Role::Assistant, lines));
+        head.clear();
+    }
+    let message = turn.sorted.of(Kind::Tell);
+    let wishes = prompt::wishes(turn.rest);
+    messages.push(said(Role::User, format!("{head}\n{MESSAGE}{}{wishes}", prompt::fenced(&message))));
+    let shape = Some(shape(grammar::rewritten(&again.beginnings()), &steps()));
+    Request { system, messages, stable, shape, max_tokens: MOST_AGAIN, temperature: 0.0, stop: Vec::new() }
 }
 
 /// How a small model is asked what goes.
@@ -229,8 +236,8 @@ fn questioned(session: &Session) -> Option<&Exchange> {
 /// A word of an example's notes that a turn says and nobody has said: the names and values of examples are made up, so that no
 /// memory has them.
 fn leaked(turn: &Turn<'_>, text: &str) -> Option<String> {
-    let Texts { note, drop, answer } = turn.prompts;
-    let examples = made_up(&[note, drop, answer]);
+    let Texts { note, again, drop, answer } = turn.prompts;
+    let examples = made_up(&[note, again, drop, answer]);
     let mut known = BTreeSet::new();
     words_of(turn.message, &mut known);
     turn.notes.iter().for_each(|(path, text)| words_of(&format!("{path} {text}"), &mut known));
@@ -286,11 +293,7 @@ fn examples(prompt: &str) -> (String, Vec<Message>) {
             let Some((user, assistant)) = part.split_once("<!-- assistant -->") else { continue };
             let user = user.trim();
             // An example may tell what was said before, and one may follow another.
-            let text = if user.starts_with(NEW) {
-                user.to_owned()
-            } else {
-                format!("{head}\n{}{user}", if user.starts_with(BEFORE) { "" } else { MESSAGE })
-            };
+            let text = format!("{head}\n{}{user}", if user.starts_with(BEFORE) { "" } else { MESSAGE });
             messages.push(said(Role::User, text));
             messages.push(said(Role::Assistant, assistant.trim().to_owned()));
             head.clear();

@@ -10,6 +10,7 @@ const TABLE: &str = "# Subscriptions\n\n| service | price | renews |\n|---|---|-
 
 const TEXTS: Texts<'_> = Texts {
     note: include_str!("../../../../prompts/small.md"),
+    again: include_str!("../../../../prompts/small_again.md"),
     drop: include_str!("../../../../prompts/small_drop.md"),
     answer: include_str!("../../../../prompts/small_answer.md"),
 };
@@ -64,10 +65,16 @@ fn renewed(
     let (session, sorted) = (Session::default(), all(message, Kind::Tell));
     let turn = turn(notes, message, &sorted, &session);
     let written = answer(written, chances);
-    let mut renewed = renewals(&turn, &written);
-    for renewal in &mut renewed {
-        renewal.new = anew.iter().find(|(old, _)| *old == renewal.old).map_or("", |(_, new)| new).to_owned();
-    }
+    let again = again(&turn, &written);
+    let renewed: Vec<_> = again
+        .iter()
+        .flat_map(|again| {
+            let shown = again.shown();
+            let new =
+                |line: &'_ str| anew.iter().find(|(old, _)| *old == line).map_or(line, |(_, new)| *new).to_owned();
+            again.renewals(&shown.lines().map(new).collect::<Vec<_>>().join("\n"))
+        })
+        .collect();
     let wrote = Wrote { noted: Some(&written), renewed: &renewed, dropped: Some(&written), answer: None };
     expand(&turn, wrote, now(), &|path| path.as_str() == "entities/omar.md")
 }
@@ -239,8 +246,14 @@ fn a_line_that_says_the_same_as_it_was_is_written_anew() {
     let lund = "I live in Lund since 2019.";
     let left = ("I left Lund, I live in Faro.", "# user\n+ I live in Faro.");
     assert_eq!(anew(left.0, left.1, lund, "I live in Faro."), format!("{lund}I live in Faro."));
-    // A word that two lines have tells of neither.
-    assert_eq!(anew("Stina is fine", "# Stina\n+ fine", room, "dorm: fine"), "- fine");
+    // What says nothing of what was noted of the note is no news of it; a line that was noted as it stands is what is out of date.
+    assert_eq!(anew("I said Stina is fine", "# Stina\n+ fine", room, "dorm: I said"), "- fine");
+    let copied = ("Stina is in room 208 now", "# Stina\n+ Elm House, room 312");
+    assert_eq!(anew(copied.0, copied.1, room, "dorm: Elm House, room 208"), "Elm House, room 208");
+    // What was told besides is not lost.
+    let more = "# Stina\n+ room 208 with a balcony over the lake";
+    let both = "Elm House, room 208|- room 208 with a balcony over the lake";
+    assert_eq!(anew("Stina has room 208, with a balcony over the lake", more, room, "dorm: Elm House, room 208"), both);
 }
 
 #[test]

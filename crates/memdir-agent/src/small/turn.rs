@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::edit::Edits;
-use super::line::{Line, Older, lines, older, taken, without_dates};
+use super::line::{Brought, Line, Renewal, lines, taken, without_dates};
 use super::view::{Entry, Shown, View};
 use super::{SURE, Wrote, date, said_before, stems};
 use crate::prompt::fenced;
@@ -84,12 +84,18 @@ pub(super) fn expand(written: &Written<'_, '_>) -> Expanded {
         changes: Vec::new(),
         new_notes: Vec::new(),
         edits: Edits::default(),
+        renewed: Vec::new(),
         unsure: Vec::new(),
         ambiguous: Vec::new(),
         expanded: Expanded::default(),
     };
     let mut steps = Vec::new();
-    for line in noted.map(lines).unwrap_or_default() {
+    let told = noted.map(lines).unwrap_or_default();
+    for renewal in written.wrote.renewed {
+        // What cannot stand for the old line is no change: what was noted stands beside it.
+        let _ = turn.renew(renewal, &told);
+    }
+    for line in told {
         let step = format!("{}: {}", line.note, line.text);
         if line.chance < UNSURE {
             turn.unsure.push(step.clone());
@@ -160,6 +166,8 @@ struct Turn<'t, 'n> {
     changes: Vec<Change>,
     new_notes: Vec<NewNote>,
     edits: Edits<'t, 'n>,
+    /// What lines say that were written again, each with its note.
+    renewed: Vec<(&'t MemoryPath, Brought)>,
     /// Steps that the model was not sure of.
     unsure: Vec<String>,
     /// Notes of which the message does not tell which is meant.
@@ -182,11 +190,14 @@ impl<'t, 'n> Turn<'t, 'n> {
         if super::leaked(turn, &without_dates(line.text)).is_some() {
             return None;
         }
-        if let Some(Older { note, entry, .. }) = older(view, turn, line) {
-            if self.renew(note, entry, line).is_some() {
+        if let Some(note) = shown {
+            if self.renewed.iter().any(|(path, brought)| *path == note.path && brought.says(line)) {
                 return Some(());
             }
-            if let Some((_, value)) = line.parts().filter(|(key, _)| fact::key(key) == fact::key(&entry.key)) {
+            // A key has one value.
+            if let Some((key, value)) = line.parts()
+                && let Some(entry) = note.entry(key).filter(|entry| !entry.is_prose)
+            {
                 let value = self.resolved(value, note.path)?;
                 return self.set(note, entry, value);
             }
@@ -197,18 +208,22 @@ impl<'t, 'n> Turn<'t, 'n> {
         }
     }
 
-    /// A line as the model wrote it anew; `None` where it cannot stand for the old one, or does not say what was noted.
-    fn renew(&mut self, note: &'t Shown<'n>, entry: &'t Entry, line: &Line<'_>) -> Done {
-        let words = stems(&without_dates(line.text));
-        let old = self.of.view.line(entry);
-        let renewal = self.of.wrote.renewed.iter().find(|it| it.path == *note.path && it.old == old)?;
+    /// A line as the model wrote it again; `None` where it cannot stand for the old one, or says nothing of what was noted of its note.
+    fn renew(&mut self, renewal: &Renewal, told: &[Line<'_>]) -> Done {
+        let (view, turn) = (self.of.view, self.of.turn);
+        let note = view.notes.iter().find(|note| *note.path == renewal.path)?;
+        let entry = note.entries.iter().find(|entry| view.line(entry) == renewal.old)?;
+        let is_meant = |line: &&Line<'_>| {
+            line.chance >= UNSURE
+                && view.named(line.note).is_some_and(|named| named.path == note.path)
+                && super::leaked(turn, &without_dates(line.text)).is_none()
+        };
+        let told: Vec<_> = told.iter().filter(is_meant).collect();
         let mut known = self.said_by_person.clone();
-        known.extend(words.iter().cloned());
-        let new = taken(&renewal.new, &old, &known)?;
-        let (before, now) = (stems(&old), stems(&without_dates(new)));
-        let brings = words.is_empty() || words.iter().any(|stem| now.contains(stem) && !before.contains(stem));
-        let is_said = if renewal.because == line.text { brings } else { words.is_subset(&now) };
-        if !is_said {
+        told.iter().for_each(|line| known.extend(stems(&without_dates(line.text))));
+        let new = taken(&renewal.new, &renewal.old, &known)?;
+        let brought = Brought::of(new, &renewal.old, &entry.key);
+        if !told.iter().any(|line| brought.is_of(line)) || self.is_ambiguous(Some(note)) {
             return None;
         }
         let value = match new.split_once([':', '：']) {
@@ -218,7 +233,9 @@ impl<'t, 'n> Turn<'t, 'n> {
             _ => return None,
         };
         let value = self.resolved(value, note.path).filter(|value| !value.is_empty())?;
-        if entry.is_prose { self.edits.push(note, entry, Some(value)) } else { self.set(note, entry, value) }
+        if entry.is_prose { self.edits.push(note, entry, Some(value)) } else { self.set(note, entry, value) }?;
+        self.renewed.push((note.path, brought));
+        Some(())
     }
 
     /// Finds the lines that an answer tells of: those that have most of its words which the message does not have, until each such word that a line

@@ -47,6 +47,10 @@ fn sorting(turns: &[&str]) -> (Scripted, Arc<Mutex<Vec<Request>>>) {
         if request.system.starts_with("You sort the sentences") {
             return Ok(Answer { input_tokens: 0, output_tokens: 0, ..turn(kind) });
         }
+        // Every line of a note still holds.
+        if request.system.starts_with("You keep somebody's notes true") {
+            return Ok(Answer { input_tokens: 0, output_tokens: 0, ..turn("") });
+        }
         kept.lock().unwrap().push(request.clone());
         let answer = turns.pop_front().ok_or(ModelError::Cancelled)?;
         hear(Heard::Text(&answer.text));

@@ -1,4 +1,5 @@
-//! The grammars of a small model: what a sentence is, in a word; what of a message is noted, below the notes it is about; and which lines go.
+//! The grammars of a small model: what a sentence is, in a word; what of a message is noted, below the notes it is about; the lines of a note again;
+//! and which lines go.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -54,6 +55,30 @@ pub fn noted(notes: &[&str], words: &str) -> Grammar {
     rules.extend(say());
     let words = "What of a message is noted. Do not run one that was cut off.";
     Grammar::of(vec![words.to_owned()], rules)
+}
+
+/// The grammar of lines that are written again: as many as there are beginnings, each with its own.
+///
+/// # Examples
+///
+/// ```
+/// let grammar = memdir_model::grammar::rewritten(&["city: ", "Works "]).gbnf();
+/// assert!(grammar.contains(r#""city: ""#));
+/// ```
+#[must_use]
+pub fn rewritten(beginnings: &[&str]) -> Grammar {
+    let mut lines = Vec::new();
+    for beginning in beginnings {
+        if !lines.is_empty() {
+            lines.push(text("\n"));
+        }
+        if !beginning.is_empty() {
+            lines.push(text(beginning));
+        }
+        lines.push(named("line"));
+    }
+    let words = "The lines of a note again. Do not run one that was cut off.";
+    Grammar::of(vec![words.to_owned()], vec![tree("root", Part::All(lines)), token("line", free(MOST_LINE))])
 }
 
 /// The grammar of what goes: at most so many of these lines, notes and rows of tables, or a question; and then a reply.
