@@ -146,7 +146,7 @@ impl Web {
         Links { links: self.leading_to(target), backlinks: self.backlinks(target) }
     }
 
-    /// The links of one note alone. For none that leads nowhere is the nearest name looked up, which takes longest.
+    /// The links of one note alone. The nearest names of broken links are not looked up: that takes longest.
     #[must_use]
     pub fn written_in(&self, note: &MemoryPath) -> Vec<LinkEntry> {
         let mut looked = Looked::default();

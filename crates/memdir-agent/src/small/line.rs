@@ -160,8 +160,9 @@ fn likely(view: &View<'_>, note: &Shown<'_>, told: &BTreeSet<Stem>) -> Vec<(Stri
     let mut lines = Vec::<(String, usize)>::new();
     for entry in &note.entries {
         let line = view.line(entry);
-        // What is not shown whole cannot be written again, nor what a grammar has no place for.
+        // What is not shown as it stands cannot be written again, as a link is, nor what a grammar has no place for.
         let is_whole = !entry.value.is_empty()
+            && !entry.value.contains("[[")
             && !line.ends_with('…')
             && !line.contains(|one: char| one == '<' || one.is_control());
         if is_whole && !lines.iter().any(|(other, _)| *other == line) {
@@ -178,6 +179,15 @@ fn likely(view: &View<'_>, note: &Shown<'_>, told: &BTreeSet<Stem>) -> Vec<(Stri
     order.truncate(MOST_LINES);
     order.sort_unstable();
     order.into_iter().filter_map(|at| lines.get(at).cloned()).collect()
+}
+
+/// How much a line that was written again says of one that was noted.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Says {
+    /// All of it.
+    All,
+    /// Some of it: the rest is told to be missing.
+    Part,
 }
 
 /// What a line says that was written again and that it did not say before.
@@ -205,8 +215,8 @@ impl Brought {
         is_old || !self.words.is_disjoint(&noted) || self.has_day && line.text.contains('{')
     }
 
-    /// Whether a line that was noted need not stand beside it: it has the same key, or at least half of its other words were brought.
-    pub(super) fn says(&self, line: &Line<'_>) -> bool {
+    /// How much it says of what a line that was noted says more than the old one: all of it, or at least half or the same key.
+    pub(super) fn says(&self, line: &Line<'_>) -> Option<Says> {
         let (mut brought, mut fresh) = (0, 0);
         words::each(&without_dates(line.text), &mut |word, _| {
             let forms = Stem::forms(word);
@@ -216,14 +226,17 @@ impl Brought {
             }
         });
         let has_key = line.parts().is_some_and(|(key, _)| fact::key(key) == self.key);
-        self.is_of(line) && (has_key || 2 * brought >= fresh)
+        // Two days may be two dates.
+        let is_said = self.is_of(line) && (has_key || 2 * brought >= fresh) && !line.text.contains('{');
+        is_said.then_some(if brought == fresh { Says::All } else { Says::Part })
     }
 }
 
 /// A line that was written anew, without a mark before it, if it can stand for the old one: it keeps a word of it, has one more, and all of its words are
 /// in the old one or known.
 pub(super) fn taken<'a>(new: &'a str, old: &str, known: &BTreeSet<Stem>) -> Option<&'a str> {
-    let new = new.trim().trim_start_matches(['+', '-']).trim_start();
+    let is_marked = !old.starts_with(['+', '-']);
+    let new = if is_marked { new.trim().trim_start_matches(['+', '-']).trim_start() } else { new.trim() };
     let (now, before) = (stems(&without_dates(new)), stems(old));
     let is_kept = !now.is_disjoint(&before);
     let is_new = new.contains('{') || now.iter().any(|stem| !before.contains(stem));

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::edit::Edits;
-use super::line::{Brought, Line, Renewal, lines, taken, without_dates};
+use super::line::{Brought, Line, Renewal, Says, lines, taken, without_dates};
 use super::view::{Entry, Shown, View};
 use super::{SURE, Wrote, date, said_before, stems};
 use crate::prompt::fenced;
@@ -191,8 +191,11 @@ impl<'t, 'n> Turn<'t, 'n> {
             return None;
         }
         if let Some(note) = shown {
-            if self.renewed.iter().any(|(path, brought)| *path == note.path && brought.says(line)) {
-                return Some(());
+            let of_note = self.renewed.iter().filter(|(path, _)| *path == note.path);
+            match of_note.filter_map(|(_, brought)| brought.says(line)).min_by_key(|said| *said == Says::Part) {
+                Some(Says::All) => return Some(()),
+                Some(Says::Part) => return None,
+                None => {}
             }
             // A key has one value.
             if let Some((key, value)) = line.parts()
