@@ -26,20 +26,20 @@ pub(super) struct Edits<'v, 'n>(Vec<Edit<'v, 'n>>);
 impl<'v, 'n> Edits<'v, 'n> {
     /// Takes in an edit; a later one of the same entry takes its place. `None` where it is not known which part of a line it is about.
     pub(super) fn push(&mut self, note: &'v Shown<'n>, entry: &'v Entry, value: Option<String>) -> Option<()> {
-        if entry.place.is_none() && (value.is_some() || note.on_line_of(entry).count() > 1) {
-            return None;
-        }
-        // A value may hold other facts: an edit of the one would move or take away the other.
-        let overlaps = |other: &Entry| match (&other.place, &entry.place) {
-            (Some(other), Some(place)) => other != place && other.start < place.end && place.start < other.end,
-            _ => false,
-        };
-        if note.entries.iter().any(overlaps) {
+        let goes_whole = entry.place.is_none() && value.is_none() && note.on_line_of(entry).count() == 1;
+        if !goes_whole && !Self::may_change(note, entry) {
             return None;
         }
         self.0.retain(|edit| edit.note.path != note.path || edit.entry != entry);
         self.0.push(Edit { note, entry, value });
         Some(())
+    }
+
+    /// Whether it is known where the value of an entry stands, and nothing else stands there: an edit of the one would move or take away the other.
+    pub(super) fn may_change(note: &Shown<'n>, entry: &Entry) -> bool {
+        let Some(place) = &entry.place else { return false };
+        let places = note.entries.iter().filter_map(|other| other.place.as_ref());
+        places.filter(|other| *other != place).all(|other| other.start >= place.end || place.start >= other.end)
     }
 
     /// Whether an entry gets another value.

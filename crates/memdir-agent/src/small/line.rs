@@ -19,6 +19,8 @@ const MOST_KEY: usize = 40;
 /// Of so many notes so many lines are written again: more than people wait for.
 const MOST_NOTES: usize = 2;
 const MOST_LINES: usize = 8;
+/// And so many letters of them, which few tokens hold in any script.
+const MOST_LETTERS: usize = 400;
 
 /// A line that was noted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -45,14 +47,16 @@ impl<'a> Line<'a> {
 }
 
 impl View<'_> {
-    /// Whether a line of the note says already what a new one does.
-    pub(super) fn stands(&self, line: &Line<'_>) -> bool {
+    /// Whether a line of the note, but for those that change, says already what a new one does.
+    pub(super) fn stands(&self, line: &Line<'_>, changes: impl Fn(&Shown<'_>, &Entry) -> bool) -> bool {
         let words = stems(&without_dates(line.text));
         let says = |entry: &Entry| words.is_subset(&stems(&self.line(entry)));
         // A date that has to be computed may be another one.
         !words.is_empty()
             && !line.text.contains('{')
-            && self.named(line.note).is_some_and(|note| note.entries.iter().any(says))
+            && self
+                .named(line.note)
+                .is_some_and(|note| note.entries.iter().filter(|entry| !changes(note, entry)).any(says))
     }
 }
 
@@ -120,7 +124,7 @@ impl Again {
         let mut new: Vec<&str> = written.lines().map(str::trim).collect();
         // A server that takes no grammar has a reply behind them.
         if new.len() > self.lines.len() {
-            new.pop_if(|last| last.starts_with("say "));
+            new.pop_if(|last| last.split_whitespace().next() == Some("say"));
         }
         if new.len() != self.lines.len() {
             return Vec::new();
@@ -160,9 +164,8 @@ fn likely(view: &View<'_>, note: &Shown<'_>, told: &BTreeSet<Stem>) -> Vec<(Stri
     let mut lines = Vec::<(String, usize)>::new();
     for entry in &note.entries {
         let line = view.line(entry);
-        // What is not shown as it stands cannot be written again, as a link is, nor what a grammar has no place for.
+        // What is not shown whole cannot be written again, nor what a grammar has no place for.
         let is_whole = !entry.value.is_empty()
-            && !entry.value.contains("[[")
             && !line.ends_with('…')
             && !line.contains(|one: char| one == '<' || one.is_control());
         if is_whole && !lines.iter().any(|(other, _)| *other == line) {
@@ -176,6 +179,13 @@ fn likely(view: &View<'_>, note: &Shown<'_>, told: &BTreeSet<Stem>) -> Vec<(Stri
     }
     let mut order: Vec<usize> = (0..lines.len()).collect();
     order.sort_by_cached_key(|at| Reverse(lines.get(*at).map(|(line, _)| stems(line).intersection(told).count())));
+    let mut left = MOST_LETTERS;
+    order.retain(|at| {
+        let letters = lines.get(*at).map_or(0, |(line, _)| line.chars().count());
+        let fits = letters <= left;
+        left -= if fits { letters } else { 0 };
+        fits
+    });
     order.truncate(MOST_LINES);
     order.sort_unstable();
     order.into_iter().filter_map(|at| lines.get(at).cloned()).collect()
@@ -190,45 +200,49 @@ pub(super) enum Says {
     Part,
 }
 
-/// What a line says that was written again and that it did not say before.
+/// What a line says that was written again, and what it said before.
 pub(super) struct Brought {
-    words: BTreeSet<Stem>,
+    now: BTreeSet<Stem>,
+    before: BTreeSet<Stem>,
     /// Whether it has a day that is counted.
     has_day: bool,
-    before: BTreeSet<Stem>,
     /// The key of the line.
     key: String,
 }
 
 impl Brought {
-    /// What `new` says more than `old`, the line of this key.
+    /// `new` in the place of `old`, the line of this key.
     pub(super) fn of(new: &str, old: &str, key: &str) -> Self {
-        let (before, mut words) = (stems(old), stems(&without_dates(new)));
-        words.retain(|stem| !before.contains(stem));
-        Self { words, has_day: new.contains('{'), before, key: fact::key(key) }
+        Self { now: stems(&without_dates(new)), before: stems(old), has_day: new.contains('{'), key: fact::key(key) }
     }
 
-    /// Whether it has anything of a line that was noted, or that line is the old one: a small model may note what is out of date.
-    pub(super) fn is_of(&self, line: &Line<'_>) -> bool {
+    /// How many words it has of a line that was noted, those first that it did not have before. `None` where it has no such word, unless that line is
+    /// the old one: a small model may note what is out of date.
+    pub(super) fn shares(&self, line: &Line<'_>) -> Option<(usize, usize)> {
         let noted = stems(&without_dates(line.text));
+        let said = noted.intersection(&self.now).count();
+        let new = noted.intersection(&self.now).filter(|stem| !self.before.contains(*stem)).count();
         let is_old = !noted.is_empty() && noted.is_subset(&self.before);
-        is_old || !self.words.is_disjoint(&noted) || self.has_day && line.text.contains('{')
+        (is_old || new > 0 || self.has_day && line.text.contains('{')).then_some((new, said))
     }
 
-    /// How much it says of what a line that was noted says more than the old one: all of it, or at least half or the same key.
+    /// How much it says of a line that was noted: all of it, or at least half of what the old one did not say, or something under the same key.
     pub(super) fn says(&self, line: &Line<'_>) -> Option<Says> {
-        let (mut brought, mut fresh) = (0, 0);
+        let (mut missing, mut brought, mut fresh) = (0, 0, 0);
         words::each(&without_dates(line.text), &mut |word, _| {
             let forms = Stem::forms(word);
-            if !forms.iter().any(|stem| self.before.contains(stem)) {
-                fresh += 1;
-                brought += usize::from(forms.iter().any(|stem| self.words.contains(stem)));
-            }
+            let (is_fresh, is_said) = (
+                !self.before.iter().any(|stem| forms.contains(stem)),
+                forms.iter().any(|stem| self.now.contains(stem)),
+            );
+            missing += usize::from(!is_said);
+            fresh += usize::from(is_fresh);
+            brought += usize::from(is_fresh && is_said);
         });
         let has_key = line.parts().is_some_and(|(key, _)| fact::key(key) == self.key);
         // Two days may be two dates.
-        let is_said = self.is_of(line) && (has_key || 2 * brought >= fresh) && !line.text.contains('{');
-        is_said.then_some(if brought == fresh { Says::All } else { Says::Part })
+        let is_said = self.shares(line).is_some() && (has_key || 2 * brought >= fresh) && !line.text.contains('{');
+        is_said.then_some(if missing == 0 { Says::All } else { Says::Part })
     }
 }
 

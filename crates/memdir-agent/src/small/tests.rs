@@ -250,10 +250,65 @@ fn a_line_that_says_the_same_as_it_was_is_written_anew() {
     assert_eq!(anew("I said Stina is fine", "# Stina\n+ fine", room, "dorm: I said"), "- fine");
     let copied = ("Stina is in room 208 now", "# Stina\n+ Elm House, room 312");
     assert_eq!(anew(copied.0, copied.1, room, "dorm: Elm House, room 208"), "Elm House, room 208");
+    // Of a line that was out of date what is missing is told.
+    assert_eq!(
+        renewed(&notes, copied.0, copied.1, &[], &[(room, "dorm: Elm House, room 208")]).unkept,
+        ["Stina: Elm House, room 312"]
+    );
     // What was told besides is not lost.
     let more = "# Stina\n+ room 208 with a balcony over the lake";
     let both = "Elm House, room 208|- room 208 with a balcony over the lake";
     assert_eq!(anew("Stina has room 208, with a balcony over the lake", more, room, "dorm: Elm House, room 208"), both);
+}
+
+#[test]
+fn one_thing_that_was_told_changes_one_line() {
+    let notes = notes(&[("entities/school.md", "# School\n\n- Ana: 111\n- Ben: 222\n\nplays piano and violin\n")]);
+    let calls = |message: &str, written: &str, lines: &[(&str, &str)]| {
+        let expanded = renewed(&notes, message, written, &[], lines);
+        (parts(&expanded.text).0, expanded.unkept)
+    };
+    let set = |key: &str| json!([{"action": "set_fact", "path": "entities/school.md", "key": key, "value": "333"}]);
+    let both = [("Ana: 111", "Ana: 333"), ("Ben: 222", "Ben: 333")];
+    assert_eq!(calls("Ben has 333 now", "# School\n+ Ben: 333", &both).0, set("Ben"), "and Ana keeps hers");
+    assert_eq!(calls("Ana has 333 now", "# School\n+ Ana: 333", &both).0, set("Ana"));
+    // A line that is rewritten no longer says what it said.
+    let piano = [("plays piano and violin", "plays violin and go")];
+    let (changed, unkept) = calls("School plays piano, and go", "# School\n+ plays go\n+ plays piano", &piano);
+    assert_eq!(changed.as_array().unwrap().len(), 1, "{changed}");
+    assert_eq!(unkept, ["School: plays piano"]);
+}
+
+#[test]
+fn what_the_model_cannot_alter_of_a_line_stays() {
+    let user = "# Me\n\n- doctor: [[people/ana_berg|my doctor]], Mondays\n-   hall: open\n- \u{1f389} party: June\n";
+    let notes = notes(&[("user.md", user), ("people/ana.md", "# My Doctor Who\n")]);
+    let lines = |message: &str, written: &str, old: &str, new: &str| {
+        let expanded = renewed(&notes, message, written, &[], &[(old, new)]);
+        parts(&expanded.text).0
+    };
+    let set = |key: &str, value: &str| json!([{"action": "set_fact", "path": "user.md", "key": key, "value": value}]);
+    let fridays = ("doctor: [[my doctor]], Mondays", "doctor: [[my doctor]], Fridays");
+    let doctor = lines("I see my doctor on Fridays now", "# user\n+ on Fridays", fridays.0, fridays.1);
+    assert_eq!(doctor, set("doctor", "[[people/ana_berg|my doctor]], Fridays"), "a link leads where it led");
+    assert_eq!(
+        lines("The hall is closed", "# user\n+ hall: closed", "hall: open", "hall: closed"),
+        set("hall", "closed")
+    );
+}
+
+/// What a server without grammars sends behind the lines is no line, and it may be empty.
+#[test]
+fn a_reply_behind_lines_is_no_line() {
+    let bea = bea();
+    let (session, sorted) = (Session::default(), all("Stina is 18.", Kind::Tell));
+    let again = again(&turn(&bea, "Stina is 18.", &sorted, &session), &answer("# Stina\n+ age: 18", &[]));
+    let shown = again[0].shown();
+    for reply in ["", "\nsay", "\nsay ", "\nsay Noted."] {
+        let renewals = again[0].renewals(&format!("{}{reply}", shown.replace("17", "18")));
+        assert_eq!(renewals.len(), 1, "{reply:?}");
+    }
+    assert_eq!(again[0].renewals(&format!("{shown}\nmore")), []);
 }
 
 #[test]
@@ -402,12 +457,13 @@ fn names_and_values_of_examples_stand_in_no_memory_of_strangers() {
         include_str!("../../../../examples/agent/stranger.json"),
         include_str!("../../../../examples/agent/stranger-2.json"),
         include_str!("../../../../examples/agent/stranger-3.json"),
+        include_str!("../../../../examples/agent/stranger-4.json"),
         include_str!("../../../../examples/agent/household.json"),
     ];
     suites.iter().for_each(|suite| words_of(suite, &mut used));
     assert!(used.len() > 3_000, "{}", used.len());
     let mut shared: Vec<String> =
-        made_up(&[TEXTS.note, TEXTS.drop, TEXTS.answer]).intersection(&used).cloned().collect();
+        made_up(&[TEXTS.note, TEXTS.again, TEXTS.drop, TEXTS.answer]).intersection(&used).cloned().collect();
     // The name of the person's own note.
     shared.retain(|word| word != memdir_core::path::PERSON);
     assert_eq!(shared, [""; 0]);

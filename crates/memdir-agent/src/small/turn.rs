@@ -91,10 +91,7 @@ pub(super) fn expand(written: &Written<'_, '_>) -> Expanded {
     };
     let mut steps = Vec::new();
     let told = noted.map(lines).unwrap_or_default();
-    for renewal in written.wrote.renewed {
-        // What cannot stand for the old line is no change: what was noted stands beside it.
-        let _ = turn.renew(renewal, &told);
-    }
+    turn.renew(written.wrote.renewed, &told);
     for line in told {
         let step = format!("{}: {}", line.note, line.text);
         if line.chance < UNSURE {
@@ -147,6 +144,14 @@ enum Change {
     Call(Value),
 }
 
+/// A line that may take the place of an old one.
+struct Fresh<'t, 'n> {
+    note: &'t Shown<'n>,
+    entry: &'t Entry,
+    value: String,
+    brought: Brought,
+}
+
 /// The note of a name.
 enum Target<'t, 'n> {
     Shown(&'t Shown<'n>),
@@ -166,8 +171,8 @@ struct Turn<'t, 'n> {
     changes: Vec<Change>,
     new_notes: Vec<NewNote>,
     edits: Edits<'t, 'n>,
-    /// What lines say that were written again, each with its note.
-    renewed: Vec<(&'t MemoryPath, Brought)>,
+    /// The lines that were written again, each with its note.
+    renewed: Vec<(&'t MemoryPath, &'t Entry, Brought)>,
     /// Steps that the model was not sure of.
     unsure: Vec<String>,
     /// Notes of which the message does not tell which is meant.
@@ -176,14 +181,14 @@ struct Turn<'t, 'n> {
 }
 
 impl<'t, 'n> Turn<'t, 'n> {
-    /// A line that was noted: in the place of the older one about the same thing, or beside those that there are.
+    /// A line that was noted: as another value of its key, or beside the lines that there are, unless one of them says it.
     fn note(&mut self, line: &Line<'_>) -> Done {
         let (view, turn) = (self.of.view, self.of.turn);
         let shown = view.named(line.note);
         if self.is_ambiguous(shown) {
             return Some(());
         }
-        if view.stands(line) {
+        if view.stands(line, |note, entry| self.has_renewed(note, entry)) {
             return Some(());
         }
         // An example of the prompt is no memory.
@@ -191,8 +196,8 @@ impl<'t, 'n> Turn<'t, 'n> {
             return None;
         }
         if let Some(note) = shown {
-            let of_note = self.renewed.iter().filter(|(path, _)| *path == note.path);
-            match of_note.filter_map(|(_, brought)| brought.says(line)).min_by_key(|said| *said == Says::Part) {
+            let of_note = self.renewed.iter().filter(|(path, ..)| *path == note.path);
+            match of_note.filter_map(|(.., brought)| brought.says(line)).min_by_key(|said| *said == Says::Part) {
                 Some(Says::All) => return Some(()),
                 Some(Says::Part) => return None,
                 None => {}
@@ -201,7 +206,6 @@ impl<'t, 'n> Turn<'t, 'n> {
             if let Some((key, value)) = line.parts()
                 && let Some(entry) = note.entry(key).filter(|entry| !entry.is_prose)
             {
-                let value = self.resolved(value, note.path)?;
                 return self.set(note, entry, value);
             }
         }
@@ -211,34 +215,51 @@ impl<'t, 'n> Turn<'t, 'n> {
         }
     }
 
-    /// A line as the model wrote it again; `None` where it cannot stand for the old one, or says nothing of what was noted of its note.
-    fn renew(&mut self, renewal: &Renewal, told: &[Line<'_>]) -> Done {
+    /// Lines as the model wrote them again: each thing that was noted of a note changes one of its lines, that which says most of it. What says nothing of
+    /// what was noted is no change.
+    fn renew(&mut self, renewals: &[Renewal], told: &[Line<'_>]) {
         let (view, turn) = (self.of.view, self.of.turn);
+        let is_meant =
+            |line: &&Line<'_>| line.chance >= UNSURE && super::leaked(turn, &without_dates(line.text)).is_none();
+        let told = told.iter().filter(is_meant).filter_map(|line| Some((view.named(line.note)?, line)));
+        let told: Vec<_> = told.filter(|(note, _)| !self.is_ambiguous(Some(note))).collect();
+        let mut fresh: Vec<_> = renewals.iter().filter_map(|renewal| self.fresh(renewal, &told)).collect();
+        for (note, line) in told {
+            let shares = |(at, it): (usize, &Fresh<'_, '_>)| {
+                let shares = it.brought.shares(line).filter(|_| it.note.path == note.path)?;
+                Some((Reverse(shares), at))
+            };
+            if let Some((_, at)) = fresh.iter().enumerate().filter_map(shares).min() {
+                let Fresh { note, entry, value, brought } = fresh.remove(at);
+                if self.set(note, entry, &value).is_some() {
+                    self.renewed.push((note.path, entry, brought));
+                }
+            }
+        }
+    }
+
+    /// Whether a line was written again.
+    fn has_renewed(&self, note: &Shown<'_>, entry: &Entry) -> bool {
+        self.renewed.iter().any(|(path, old, _)| *path == note.path && *old == entry)
+    }
+
+    /// A line that was written again, if it can stand for the old one.
+    fn fresh(&self, renewal: &Renewal, told: &[(&'t Shown<'n>, &Line<'_>)]) -> Option<Fresh<'t, 'n>> {
+        let view = self.of.view;
         let note = view.notes.iter().find(|note| *note.path == renewal.path)?;
         let entry = note.entries.iter().find(|entry| view.line(entry) == renewal.old)?;
-        let is_meant = |line: &&Line<'_>| {
-            line.chance >= UNSURE
-                && view.named(line.note).is_some_and(|named| named.path == note.path)
-                && super::leaked(turn, &without_dates(line.text)).is_none()
-        };
-        let told: Vec<_> = told.iter().filter(is_meant).collect();
         let mut known = self.said_by_person.clone();
-        told.iter().for_each(|line| known.extend(stems(&without_dates(line.text))));
+        let of_note = told.iter().filter(|(named, _)| named.path == note.path);
+        of_note.for_each(|(_, line)| known.extend(stems(&without_dates(line.text))));
         let new = taken(&renewal.new, &renewal.old, &known)?;
-        let brought = Brought::of(new, &renewal.old, &entry.key);
-        if !told.iter().any(|line| brought.is_of(line)) || self.is_ambiguous(Some(note)) {
-            return None;
-        }
         let value = match new.split_once([':', '：']) {
-            Some((key, value)) if called(key) == called(&entry.label) => value.trim(),
+            Some((key, value)) if !entry.label.is_empty() && called(key) == called(&entry.label) => value.trim(),
             // Another key would be another fact.
             _ if entry.is_prose => new,
             _ => return None,
         };
-        let value = self.resolved(value, note.path).filter(|value| !value.is_empty())?;
-        if entry.is_prose { self.edits.push(note, entry, Some(value)) } else { self.set(note, entry, value) }?;
-        self.renewed.push((note.path, brought));
-        Some(())
+        let brought = Brought::of(new, &renewal.old, &entry.key);
+        (!value.is_empty()).then(|| Fresh { note, entry, value: value.to_owned(), brought })
     }
 
     /// Finds the lines that an answer tells of: those that have most of its words which the message does not have, until each such word that a line
@@ -280,7 +301,11 @@ impl<'t, 'n> Turn<'t, 'n> {
     }
 
     /// A line of a note with another value.
-    fn set(&mut self, note: &'t Shown<'n>, entry: &'t Entry, value: String) -> Done {
+    fn set(&mut self, note: &'t Shown<'n>, entry: &'t Entry, value: &str) -> Done {
+        if entry.fact.is_none() && !Edits::may_change(note, entry) {
+            return None;
+        }
+        let value = self.resolved(value, note.path, &entry.value)?;
         if value == entry.value {
             return Some(());
         }
@@ -317,7 +342,7 @@ impl<'t, 'n> Turn<'t, 'n> {
     fn add_line(&mut self, name: &str, text: &str) -> Done {
         let Some(target) = self.target(name, None) else { return self.add_line(PERSON, &format!("{name}: {text}")) };
         let path = self.path(&target)?.clone();
-        let text = self.resolved(text, &path)?;
+        let text = self.resolved(text, &path, "")?;
         if let Target::New(at) = target {
             self.new_notes.get_mut(at)?.lines.push(text);
             return Some(());
@@ -334,18 +359,23 @@ impl<'t, 'n> Turn<'t, 'n> {
         Some(())
     }
 
-    /// A text with its dates computed, and its links to the notes of these names; a note that there is none of is made.
-    fn resolved(&mut self, text: &str, from: &MemoryPath) -> Option<String> {
+    /// A text with its dates computed, and its links to the notes of these names: as the value that it is for has them, else a note that there is
+    /// none of is made.
+    fn resolved(&mut self, text: &str, from: &MemoryPath, old: &str) -> Option<String> {
         let text = self.computed(text)?;
         let (mut resolved, mut rest) = (String::new(), text.as_str());
         while let Some((before, (name, after))) =
             rest.split_once("[[").and_then(|(before, rest)| Some((before, rest.split_once("]]")?)))
         {
-            let relation = linked(from);
-            let target = self.target(name, Some(&relation));
-            let link = target.as_ref().and_then(|target| self.path(target)).map_or(name.to_owned(), linked);
             resolved.push_str(before);
-            resolved.push_str(&link);
+            if let Some(written) = self.of.view.link_in(old, name) {
+                resolved.push_str(&format!("[[{written}]]"));
+            } else {
+                let relation = linked(from);
+                let target = self.target(name, Some(&relation));
+                let link = target.as_ref().and_then(|target| self.path(target)).map_or(name.to_owned(), linked);
+                resolved.push_str(&link);
+            }
             rest = after;
         }
         Some(resolved + rest)

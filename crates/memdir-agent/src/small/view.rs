@@ -134,11 +134,8 @@ impl<'n> View<'n> {
         while let Some((before, after)) = rest.split_once("[[")
             && let Some((written, behind)) = after.split_once("]]")
         {
-            let target = written.split('|').next().unwrap_or(written);
-            let name = self.linked(target).map(|note| note.name.clone());
-            let label = written.split_once('|').map(|(_, label)| label.to_owned());
             said.push_str(before);
-            said.push_str(&format!("[[{}]]", name.or(label).unwrap_or_else(|| spoken_name(target))));
+            said.push_str(&format!("[[{}]]", self.link_said(written)));
             rest = behind;
         }
         said.push_str(rest);
@@ -148,6 +145,19 @@ impl<'n> View<'n> {
             said.push('…');
         }
         said
+    }
+
+    /// The name by which a link is shown.
+    fn link_said(&self, written: &str) -> String {
+        let (target, label) = written.split_once('|').map_or((written, None), |(target, label)| (target, Some(label)));
+        let name = self.linked(target).map(|note| note.name.as_str()).or(label);
+        name.map_or_else(|| spoken_name(target), str::to_owned)
+    }
+
+    /// The link of a value that is shown by this name, as it is written there.
+    pub(super) fn link_in<'v>(&self, value: &'v str, name: &str) -> Option<&'v str> {
+        let mut links = value.split("[[").skip(1).filter_map(|link| Some(link.split_once("]]")?.0));
+        links.find(|written| self.link_said(written) == name)
     }
 
     /// The names of the notes; that of the person's also where it is not shown, since what is told of them has its place there.
@@ -409,7 +419,8 @@ fn bare(note: &Note<'_>, number: usize, whole: &str, line: &Range<usize>, names:
     let mark = ["- [ ] ", "- [x] ", "- ", "* ", "+ ", "> "]
         .into_iter()
         .find_map(|mark| start.strip_prefix(mark))
-        .unwrap_or(start);
+        .unwrap_or(start)
+        .trim_start();
     let from = line.start + whole.len() - mark.len();
     let heading =
         note.heading_above(number).filter(|heading| heading.level > 1).map(|heading| plain_name(&heading.shown()));
