@@ -119,16 +119,19 @@ impl Web {
     pub fn links(&self) -> Links {
         let mut looked = Looked::default();
         let mut links = Links::default();
-        let mut backlinks: BTreeMap<MemoryPath, BTreeSet<MemoryPath>> = BTreeMap::new();
+        let mut backlinks: HashMap<&MemoryPath, Vec<MemoryPath>> = HashMap::new();
         for (source, link) in self.all() {
             let Some(entry) = self.full_entry(source, link, &mut looked) else { continue };
-            if let Some(target) = entry.resolved.as_ref().filter(|target| *target != source) {
-                backlinks.entry(target.clone()).or_default().insert(source.clone());
-            }
             links.links.push(entry);
+            if let Some(target) = self.resolved(source, link, &mut looked).filter(|target| *target != source) {
+                // The sources come in their order.
+                let sources = backlinks.entry(target).or_default();
+                if sources.last() != Some(source) {
+                    sources.push(source.clone());
+                }
+            }
         }
-        links.backlinks =
-            backlinks.into_iter().map(|(target, sources)| (target, sources.into_iter().collect())).collect();
+        links.backlinks = backlinks.into_iter().map(|(target, sources)| (target.clone(), sources)).collect();
         links
     }
 
