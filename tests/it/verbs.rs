@@ -181,6 +181,44 @@ fn a_draft_that_was_left_is_told_and_can_be_forgotten() {
     assert!(!draft.exists());
 }
 
+/// The audit's hashes cover the names of clients: what cannot be erased is said, and never denied.
+#[test]
+fn forget_says_what_it_cannot_erase() {
+    let env = Env::with(&[("user.md", "# Me\n\n- works at: Quellwerk\n")]);
+    let append = r#"<actions>[{"action": "append_file", "path": "user.md", "content": "- pet: cat"}]</actions>"#;
+    env.run(&["exec", "--client", "Quellwerk"], append);
+    let erased = env.ask(&["forget", "--text", "Quellwerk", "--yes"]).exits(0);
+    let left: Vec<&Value> = erased["left"].as_array().unwrap().iter().map(|left| &left["where"]).collect();
+    assert_eq!(left, [&json!("author")], "{erased}");
+    assert!(!env.read("user.md").contains("Quellwerk"));
+    let again = env.ask(&["forget", "--text", "Quellwerk", "--yes"]).exits(4);
+    let message = again["error"]["message"].as_str().unwrap();
+    assert!(message.starts_with("the text is in nothing that can be erased, but in `.memdir/"), "{again}");
+}
+
+/// A note that no action can name is seen by nothing; the doctor tells of it.
+#[test]
+#[cfg(unix)]
+fn the_doctor_names_notes_that_cannot_be_named() {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let env = Env::ada();
+    let names = |env: &Env| {
+        let checks = env.ask(&["doctor"]).exits(0);
+        checks["checks"].as_array().unwrap().iter().find(|check| check["name"] == "names").cloned()
+    };
+    assert_eq!(names(&env), None);
+    let root = env.memory();
+    for name in [&b" lead.md"[..], b"bad\xff.md", b"two\nlines.md", b" pic.png", b".hidden.md"] {
+        fs::write(root.join(std::ffi::OsStr::from_bytes(name)), "x").unwrap();
+    }
+    let message = names(&env).unwrap()["message"].as_str().unwrap().to_owned();
+    assert!(
+        message.ends_with(concat!(r#"not seen: " lead.md", "bad"#, "\u{fffd}", r#".md", "two\nlines.md""#)),
+        "{message}"
+    );
+}
+
 /// Editors leave copies beside what they edit: no saved text stays in the cache, and `forget` knows whose they are.
 #[cfg(unix)]
 #[test]

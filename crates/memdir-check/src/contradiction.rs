@@ -261,15 +261,21 @@ impl<'n> Book<'n> {
         // What the note of a day says was so on that day.
         let taken = if is_day(sheet.path.stem()) { Taken::Neither } else { Taken::Told };
         for (key, facts) in sheet.keys.iter().filter(|(key, _)| !is_numbered(key)) {
-            for fact in facts {
-                let is_alone = facts.iter().filter(|other| other.section == fact.section).count() == 1;
-                for about in sheet.about(fact.section).iter().filter(|_| is_alone) {
+            let mut in_section = HashMap::new();
+            facts.iter().for_each(|fact| *in_section.entry(fact.section).or_insert(0) += 1);
+            // Of each list or table, once it is asked.
+            let mut as_notes_say = HashMap::new();
+            for fact in facts.iter().filter(|fact| in_section.get(&fact.section) == Some(&1)) {
+                for about in sheet.about(fact.section) {
                     let Some(of) = self.sheets.get(*about) else { continue };
                     let Some(own) = self.own(of, key).filter(|own| excludes(own, fact)) else { continue };
                     let evidence = self.habits.evidence(key, &of.own(key));
                     let may_be_list = evidence < needed(own, fact, false).max(Evidence::Habit);
                     let is_told = evidence >= Evidence::Nothing && (!may_be_list || are_alike(own, fact));
-                    if is_told && self.is_as_notes_say(sheet, key, fact.list) {
+                    let mut is_as_notes_say = || {
+                        *as_notes_say.entry(fact.list).or_insert_with(|| self.is_as_notes_say(sheet, key, fact.list))
+                    };
+                    if is_told && is_as_notes_say() {
                         found.push(Pair { told: (at, *fact), other: (*about, own), taken, may_be_list });
                     }
                 }

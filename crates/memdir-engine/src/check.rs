@@ -3,13 +3,14 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::Engine;
+use super::{Engine, failure};
 use memdir_check::{self as check, Checked, File, Finding, Look, Side};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Failure, Line, Links, WrittenBy};
 use memdir_note::{Canvas, Excluded, Note, Seen, Web, excluded};
 use memdir_plan::{self as plan, Scan, Tree, TreeError};
 use memdir_policy as policy;
+use memdir_vault::Region;
 
 /// Reads the text of a note.
 type Read<'r> = &'r mut dyn FnMut(&MemoryPath) -> Option<String>;
@@ -71,6 +72,26 @@ impl Engine {
             let (bytes, _) = self.vault.read_bytes(path, self.settings.limits.file_bytes).ok()?;
             String::from_utf8(bytes).ok()
         }))
+    }
+
+    /// The notes whose names no action can say, or whose folder's name, as one that begins with a blank: nothing else tells of them. A path that is not
+    /// UTF-8 has U+FFFD in its place.
+    ///
+    /// # Errors
+    ///
+    /// What the vault says.
+    pub fn unnamed(&self) -> Result<Vec<String>, Failure> {
+        let mut unnamed = Vec::new();
+        self.vault
+            .every_file(&mut |spot, _| {
+                let is_note = spot.size.is_some() && spot.name().to_ascii_lowercase().ends_with(".md");
+                if spot.region == Region::Open && is_note && spot.memory_path().is_none() {
+                    unnamed.push(spot.path.clone());
+                }
+                Ok(())
+            })
+            .map_err(|error| failure(&error))?;
+        Ok(unnamed)
     }
 
     /// Says of the lines that contradict each other who wrote them, as far as the history knows. Where one is trusted less than the

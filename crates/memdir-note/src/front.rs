@@ -204,6 +204,19 @@ impl FrontMatter {
         }
     }
 
+    /// Whether a key has a value of any form: `[[x]]` without quotes is a list in a list. What YAML's core schema takes for null is none.
+    pub(super) fn says(&self, key: &str) -> bool {
+        let is_null = |scalar: &Scalar| {
+            scalar.quote == Quote::Plain && ["", "~", "null", "Null", "NULL"].contains(&scalar.text.as_str())
+        };
+        let mut ends = self.entries.iter().map(|entry| entry.key_end).skip(1).chain([usize::MAX]);
+        let mut entries = self.entries.iter().filter_map(|entry| Some((entry, ends.next()?)));
+        let entry = entries.find(|(entry, _)| entry.key.eq_ignore_ascii_case(key));
+        let is_in =
+            |scalar: &&Scalar| entry.is_some_and(|(entry, end)| (entry.key_end..end).contains(&scalar.span.start));
+        self.scalars.iter().filter(is_in).any(|scalar| !scalar.text.trim().is_empty() && !is_null(scalar))
+    }
+
     /// Reads the YAML between two places.
     ///
     /// # Errors

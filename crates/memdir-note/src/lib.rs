@@ -205,9 +205,12 @@ pub fn nearest<'a>(wanted: &MemoryPath, candidates: impl Iterator<Item = &'a Mem
         .map(|(_, candidate)| candidate)
 }
 
+/// So many letters of a name or a path are compared.
+const MOST_LETTERS: usize = 64;
+
 /// How like `wanted` a path is, from 0.8 to 1.1; `None` for one that is not.
 pub fn likeness(wanted: &MemoryPath) -> impl Fn(&MemoryPath) -> Option<f64> {
-    let short = |text: &str| text.chars().take(64).collect::<String>().to_lowercase();
+    let short = |text: &str| text.chars().take(MOST_LETTERS).collect::<String>().to_lowercase();
     let (stem, path) = (short(wanted.stem()), short(wanted.as_str()));
     move |candidate| {
         let likeness = strsim::jaro_winkler(&stem, &short(candidate.stem()));

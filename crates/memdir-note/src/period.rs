@@ -226,7 +226,7 @@ impl Note<'_> {
     pub fn past(&self, past_status: &[String], now: Timestamp) -> Option<Past> {
         let first = |key: &str| self.front_values(key).into_iter().find(|value| !value.trim().is_empty());
         let is_past = |status: &String| past_status.iter().any(|past| *past == status.trim().to_lowercase());
-        if first(SUPERSEDED_BY).is_some() || self.front_values(STATUS).iter().any(is_past) {
+        if self.front.says(SUPERSEDED_BY) || self.front_values(STATUS).iter().any(is_past) {
             return Some(Past::Superseded);
         }
         let until = first(VALID_UNTIL)?;
@@ -345,6 +345,13 @@ mod tests {
         for (front, expected) in [
             ("superseded_by: \"[[b]]\"", Some(FactState::Superseded)),
             ("superseded_by: b.md", Some(FactState::Superseded)),
+            ("superseded_by: [[b]]", Some(FactState::Superseded)),
+            ("superseded_by:\n  - - b\nx: y", Some(FactState::Superseded)),
+            ("superseded_by: {note: b}", Some(FactState::Superseded)),
+            ("superseded_by: []\nx: y", None),
+            ("superseded_by: [[]]\nx: [[y]]", None),
+            ("superseded_by: null\nx: y", None),
+            ("superseded_by: ~", None),
             ("superseded_by:", None),
             ("status: Deprecated", Some(FactState::Superseded)),
             ("status: [draft, superseded]", Some(FactState::Superseded)),

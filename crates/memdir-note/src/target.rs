@@ -15,6 +15,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::MOST_LETTERS;
 use memdir_core::path::{MemoryPath, is_same_form};
 
 /// By which rules a link is followed.
@@ -72,6 +73,11 @@ impl<'a> Target<'a> {
 
 /// With more files than this the nearest name is looked for only among those with the same first letter.
 const FEW_FILES: usize = 2_000;
+
+/// What may be spent on the nearest names of one answer, see [`Targets::nearest`]: the more names there are, the fewer links are told theirs.
+pub const MOST_COMPARED: usize = 200_000_000;
+/// What to compare two names costs beside their letters, each of which is compared with each of the other name.
+const COST_OF_NAME: usize = 1_000;
 
 /// How unlike the nearest name may be: `usr` and `user` are more alike than this, `emergence` and `evergreen` less.
 const MOST_UNLIKE: f64 = 0.87;
@@ -191,9 +197,15 @@ impl Targets {
     }
 
     /// The note that is meant most likely by the path of a link that leads nowhere: one of this name, whatever stands between
-    /// its letters, else the one whose title or alias it is, else the one whose name is most like it, if one is like it at all.
+    /// its letters, else the one whose title or alias it is, else the one whose name is most like it, if one is like it at all. What it costs to look for that
+    /// one is taken from `left`, some hundred for each microsecond; once that is used up it is not looked for.
     #[must_use]
-    pub fn nearest<'a>(&'a self, path: &str, named: Option<&'a MemoryPath>) -> Option<&'a MemoryPath> {
+    pub fn nearest<'a>(
+        &'a self,
+        path: &str,
+        named: Option<&'a MemoryPath>,
+        left: &mut usize,
+    ) -> Option<&'a MemoryPath> {
         let wanted = joined(None, path)?;
         let name = comparable(wanted.rsplit('/').next().unwrap_or_default());
         let bare = letters(stem(&name));
@@ -209,7 +221,14 @@ impl Targets {
             let other = file.folded.rsplit('/').next().unwrap_or_default();
             file.path.is_note() && (self.files.len() <= FEW_FILES || other.chars().next() == first)
         };
-        let nearest = super::nearest(&wanted, self.files.iter().filter(is_candidate).map(|file| &file.path));
+        let letters = name.len().min(MOST_LETTERS);
+        let pays = |file: &&File| {
+            let cost = COST_OF_NAME + letters * file.path.name().len().min(MOST_LETTERS);
+            *left = left.saturating_sub(cost);
+            *left > 0
+        };
+        let candidates = self.files.iter().filter(is_candidate).take_while(pays);
+        let nearest = super::nearest(&wanted, candidates.map(|file| &file.path)).filter(|_| *left > 0);
         nearest.filter(|path| strsim::jaro_winkler(stem(&name), stem(&comparable(path.name()))) > MOST_UNLIKE)
     }
 }

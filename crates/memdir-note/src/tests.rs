@@ -231,13 +231,16 @@ fn a_blank_at_which_no_line_breaks_is_a_blank() {
 #[test]
 fn the_nearest_name_is_found_although_it_is_written_otherwise() {
     let targets = Targets::new(["entities/jane_doe.md", "acme.md", "pic.png"].map(path));
-    let nearest = |path| targets.nearest(path, None).map(MemoryPath::as_str);
+    let nearest = |path| targets.nearest(path, None, &mut 1_000_000).map(MemoryPath::as_str);
     assert_eq!(nearest("Jane Doe"), Some("entities/jane_doe.md"));
     assert_eq!(nearest("acmee.md"), Some("acme.md"));
     assert_eq!(nearest("jan_do"), Some("entities/jane_doe.md"));
     assert_eq!(nearest("accent"), None);
     assert_eq!(nearest("wholly other"), None);
     assert_eq!(nearest("..."), None);
+    let mut left = 1_500;
+    assert!(targets.nearest("Jane Doe", None, &mut left).is_some(), "the same letters cost nothing");
+    assert_eq!((targets.nearest("acmee.md", None, &mut left), left), (None, 0), "two names cost more than that");
 }
 
 #[track_caller]

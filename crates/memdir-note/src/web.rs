@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde::{Deserialize, Serialize};
 
 use super::heading::Outline;
-use super::target::{name_in, outside};
+use super::target::{MOST_COMPARED, name_in, outside};
 use super::words::called;
 use super::{Link, Note, Syntax, Targets};
 use memdir_core::path::MemoryPath;
@@ -90,15 +90,14 @@ pub struct Web {
 struct Looked<'w> {
     outlines: HashMap<&'w MemoryPath, Outline<'w>>,
     nearest: HashMap<&'w str, Option<&'w MemoryPath>>,
+    /// What names that were compared have cost.
+    compared: usize,
     /// The first note with each title or alias, once one was asked for.
     named: Option<HashMap<&'w str, &'w MemoryPath>>,
     /// Where the links of one note lead.
     resolved: HashMap<(&'w str, Syntax), Option<&'w MemoryPath>>,
     source: Option<&'w MemoryPath>,
 }
-
-/// The nearest name is looked for among all names, so the more there are, the fewer links are told theirs.
-const MOST_NAMES_COMPARED: usize = 10_000_000;
 
 impl Web {
     /// Takes all files, with what was seen of those that are notes.
@@ -232,13 +231,15 @@ impl Web {
 
     /// The note that a link which leads nowhere most likely means.
     fn nearest<'w>(&'w self, path: &'w str, looked: &mut Looked<'w>) -> Option<&'w MemoryPath> {
-        let Looked { nearest, named, .. } = looked;
-        if nearest.len() * self.files.len() > MOST_NAMES_COMPARED {
-            return nearest.get(path).copied().flatten();
-        }
+        let Looked { nearest, named, compared, .. } = looked;
         let named = named.get_or_insert_with(|| self.named());
-        let is_named = named.get(called(name_in(path)).as_str()).copied();
-        *nearest.entry(path).or_insert_with(|| self.targets.nearest(path, is_named))
+        *nearest.entry(path).or_insert_with(|| {
+            let is_named = named.get(called(name_in(path)).as_str()).copied();
+            let mut left = MOST_COMPARED - *compared;
+            let found = self.targets.nearest(path, is_named, &mut left);
+            *compared = MOST_COMPARED - left;
+            found
+        })
     }
 
     /// What is told of a link but for the nearest name; `None` where it turns out to be none.

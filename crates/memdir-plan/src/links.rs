@@ -10,7 +10,7 @@ use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, Kind, LinkEntry, LinkStatus, Links, Value};
 use memdir_note::heading::Found;
 use memdir_note::link::{self, Named};
-use memdir_note::target::name_in;
+use memdir_note::target::{MOST_COMPARED, name_in};
 use memdir_note::words::called;
 use memdir_note::{Note, Seen, Syntax, Target, Targets, Web};
 
@@ -63,7 +63,8 @@ impl<T: Tree> Planner<'_, T> {
             (None, [_, ..]) => return Err(ambiguous(&shown, &several)),
             (None, []) => {
                 let called = self.called(call, name_in(&named.path));
-                let nearest = self.targets()?.nearest(&named.path, called.as_ref());
+                let mut left = MOST_COMPARED;
+                let nearest = self.targets()?.nearest(&named.path, called.as_ref(), &mut left);
                 let nearest = nearest.filter(|path| may_show(call, path));
                 let failure = Failure::new(Code::LinkNotFound, format!("link `{shown}` leads to no note"));
                 return Err(match nearest {

@@ -128,6 +128,7 @@ fn look(global: &Global) -> Vec<Check> {
                     checks.extend(meaning(&engine));
                     checks.extend(obsidian(&engine));
                     checks.push(notes(&engine));
+                    checks.extend(names(&engine));
                     // A history that cannot be read is told above.
                     checks.extend(assistants::checks(&engine.last_calls().unwrap_or_default()));
                 }
@@ -383,6 +384,17 @@ fn notes(engine: &Engine) -> Check {
         }
         Err(failure) => Check::failed("notes", failure),
     }
+}
+
+/// Notes that are nowhere else told of; nothing where there are none.
+fn names(engine: &Engine) -> Option<Check> {
+    let unnamed = engine.unnamed().ok()?;
+    let first: Vec<_> = unnamed.iter().take(MOST_NAMED).map(|path| format!("{path:?}")).collect();
+    let more = if unnamed.len() > first.len() { " and others" } else { "" };
+    let message =
+        format!("no action can say the names of some notes, so they are not seen: {}{more}", first.join(", "));
+    let hint = "rename them in another program: no blank at the start, no control character, valid UTF-8";
+    (!first.is_empty()).then(|| Check::warn("names", message, hint))
 }
 
 #[cfg(test)]

@@ -64,8 +64,10 @@ pub enum PlaceKind {
     Draft,
     /// The index, which goes as a whole.
     Index,
-    /// The state of a machine.
+    /// The state of another machine, or a history that was put aside.
     State,
+    /// The history of this machine, in what its audit cannot do without.
+    Author,
 }
 
 /// One place, and how often it is there.
@@ -93,6 +95,9 @@ impl ForgottenPlace {
                 "a damaged history that was put aside: remove its folder when nothing in it is needed"
             }
             PlaceKind::State => "the state of a machine: run `memdir forget` on that machine too",
+            PlaceKind::Author => {
+                "most likely the name of a client or a conversation: the audit's hashes cover it, so it stays as long as this history"
+            }
             PlaceKind::File | PlaceKind::Name => "not changed, because it belongs to another program: delete it there",
             PlaceKind::Note | PlaceKind::Link | PlaceKind::Trash => {
                 "said in plain words: `memdir forget --text` takes it out"
@@ -180,7 +185,7 @@ impl Engine {
     /// `usage` for a text that is too short, `not_found` when it is nowhere, `is_a_directory`, what the vault says.
     pub fn places_of(&self, target: &ForgetTarget) -> Result<ForgetPreview, Failure> {
         let survey = self.survey_unlocked(target)?;
-        if survey.places.is_empty() { Err(nothing(target)) } else { Ok(survey.listed()) }
+        if survey.places.is_empty() { Err(self.nothing(target, &survey.sought)) } else { Ok(survey.listed()) }
     }
 
     /// Erases something wherever it is kept, and the lines about it that [`Engine::places_of`] lists, if that is wanted.
@@ -202,7 +207,10 @@ impl Engine {
             // Forgetting something that is nowhere must not begin a history.
             self.places_of(target)?;
         }
-        let (listed, erased) = self.erase(target, lines, shown, &caller.author)?;
+        let Some((listed, erased)) = self.erase(target, lines, shown, &caller.author)? else {
+            let survey = self.survey_unlocked(target)?;
+            return Err(self.nothing(target, &survey.sought));
+        };
         let left = erased.iter().map(|sought| self.look_again(sought)).collect::<Result<Vec<_>, _>>();
         let mut left: Vec<ForgottenPlace> = left.map_err(|error| failure(&error))?.into_iter().flatten().collect();
         left.sort();
@@ -229,13 +237,14 @@ impl Engine {
         filed.chain(here.values().map(|waiting| (waiting.id, said(waiting.encode())))).collect()
     }
 
+    /// What was erased, and by what it was looked for; `None` where there is nothing to erase.
     fn erase(
         &self,
         target: &ForgetTarget,
         lines: RelatedLines,
         shown: Option<&ForgetPreview>,
         author: &Author,
-    ) -> Result<(ForgetPreview, Vec<Sought>), Failure> {
+    ) -> Result<Option<(ForgetPreview, Vec<Sought>)>, Failure> {
         let say = |error: VaultError| failure(&error);
         let mut writer = self.vault.lock().map_err(say)?;
         writer.sweep_leftovers().map_err(say)?;
@@ -253,7 +262,7 @@ impl Engine {
         if listed.places.is_empty() {
             // An earlier run may have come to just before its end.
             let was_left = writer.finish_forgetting().map_err(say)? || is_swept;
-            return if was_left { Ok((listed, vec![survey.sought])) } else { Err(nothing(target)) };
+            return Ok(was_left.then(|| (listed, vec![survey.sought])));
         }
         let mut erased = Vec::new();
         if lines == RelatedLines::Erase && !listed.lines.is_empty() {
@@ -266,7 +275,7 @@ impl Engine {
         }
         self.erase_all(&mut writer, &survey, author).map_err(partly)?;
         erased.push(survey.sought);
-        Ok((listed, erased))
+        Ok(Some((listed, erased)))
     }
 
     /// What the history says to the one who holds the lock.
@@ -451,6 +460,25 @@ impl Engine {
         left.sort();
         Ok(left)
     }
+
+    /// What is said where there is nothing to erase.
+    fn nothing(&self, target: &ForgetTarget, sought: &Sought) -> Failure {
+        if let ForgetTarget::Note(path) = target {
+            let message = format!("no note is or was called `{path}`, as far as the history goes");
+            return Failure::new(Code::NotFound, message)
+                .with_hint("`memdir tree` shows the notes, `memdir log` what they were called");
+        }
+        match self.look_again(sought).unwrap_or_default().first() {
+            Some(left) => {
+                let path = left.path.as_deref().unwrap_or_default();
+                Failure::new(Code::NotFound, format!("the text is in nothing that can be erased, but in `{path}`"))
+                    .with_hint(left.advice())
+            }
+            None => Failure::new(Code::NotFound, "the text is nowhere in this memory").with_hint(
+                "it is looked for letter by letter, upper and lower case apart; give a shorter piece, such as one word of it",
+            ),
+        }
+    }
 }
 
 /// A proposal as JSON, with the lines that its diff shows as they were and as they would be: in the diff itself each begins
@@ -468,18 +496,6 @@ fn with_lines(said: String) -> String {
 fn too_short() -> Failure {
     let message = format!("the text has fewer than {MIN_TEXT_CHARS} letters: it stands in half of all words");
     Failure::new(Code::Usage, message).with_hint("give more of it, or forget the note: `memdir forget NOTE`")
-}
-
-fn nothing(target: &ForgetTarget) -> Failure {
-    match target {
-        ForgetTarget::Note(path) => {
-            Failure::new(Code::NotFound, format!("no note is or was called `{path}`, as far as the history goes"))
-                .with_hint("`memdir tree` shows the notes, `memdir log` what they were called")
-        }
-        ForgetTarget::Text(_) => Failure::new(Code::NotFound, "the text is nowhere in this memory").with_hint(
-            "it is looked for letter by letter, upper and lower case apart; give a shorter piece, such as one word of it",
-        ),
-    }
 }
 
 fn blocked(paths: &[String]) -> Failure {

@@ -225,6 +225,7 @@ fn kind(place: PlaceKind) -> &'static str {
         PlaceKind::Draft => "a draft of an editor, which goes as a whole",
         PlaceKind::Index => "the index, which is made anew",
         PlaceKind::State => "the state of a machine",
+        PlaceKind::Author => "the audit, as the name of a client or a conversation",
     }
 }
 
