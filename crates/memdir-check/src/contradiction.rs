@@ -263,8 +263,7 @@ impl<'n> Book<'n> {
         for (key, facts) in sheet.keys.iter().filter(|(key, _)| !is_numbered(key)) {
             let mut in_section = HashMap::new();
             facts.iter().for_each(|fact| *in_section.entry(fact.section).or_insert(0) += 1);
-            // Of each list or table, once it is asked.
-            let mut as_notes_say = HashMap::new();
+            let mut lists = None;
             for fact in facts.iter().filter(|fact| in_section.get(&fact.section) == Some(&1)) {
                 for about in sheet.about(fact.section) {
                     let Some(of) = self.sheets.get(*about) else { continue };
@@ -272,10 +271,8 @@ impl<'n> Book<'n> {
                     let evidence = self.habits.evidence(key, &of.own(key));
                     let may_be_list = evidence < needed(own, fact, false).max(Evidence::Habit);
                     let is_told = evidence >= Evidence::Nothing && (!may_be_list || are_alike(own, fact));
-                    let mut is_as_notes_say = || {
-                        *as_notes_say.entry(fact.list).or_insert_with(|| self.is_as_notes_say(sheet, key, fact.list))
-                    };
-                    if is_told && is_as_notes_say() {
+                    let lists = lists.get_or_insert_with(|| self.as_notes_say(sheet, key, facts));
+                    if is_told && lists.contains(&fact.list) {
                         found.push(Pair { told: (at, *fact), other: (*about, own), taken, may_be_list });
                     }
                 }
@@ -332,18 +329,20 @@ impl<'n> Book<'n> {
         told
     }
 
-    /// Whether few of the values that a list or the column of a table gives of several notes are others than they give
+    /// The lists, and columns of tables, of which few of the values that they give of several notes are others than those give
     /// themselves. Where most differ, the key means something else there.
-    fn is_as_notes_say(&self, sheet: &Sheet<'n>, key: &str, list: usize) -> bool {
-        let facts = sheet.keys.get(key).into_iter().flatten().filter(|fact| fact.list == list);
-        let pairs = facts.flat_map(|fact| sheet.about(fact.section).iter().map(move |of| (*fact, *of)));
-        let (mut all, mut differ) = (0, 0);
-        for (fact, of) in pairs {
-            let Some(own) = self.sheets.get(of).and_then(|of| self.own(of, key)) else { continue };
-            all += 1;
-            differ += usize::from(!is_same(own, fact));
+    fn as_notes_say(&self, sheet: &Sheet<'n>, key: &str, facts: &[&'n Said]) -> HashSet<usize> {
+        let mut lists: HashMap<usize, (usize, usize)> = HashMap::new();
+        for fact in facts {
+            let (all, differ) = lists.entry(fact.list).or_default();
+            for of in sheet.about(fact.section) {
+                let Some(own) = self.sheets.get(*of).and_then(|of| self.own(of, key)) else { continue };
+                *all += 1;
+                *differ += usize::from(!is_same(own, fact));
+            }
         }
-        differ <= 1 || differ * 3 <= all
+        let is_alike = |(all, differ): &(usize, usize)| *differ <= 1 || differ * 3 <= *all;
+        lists.into_iter().filter(|(_, counts)| is_alike(counts)).map(|(list, _)| list).collect()
     }
 
     /// What lines whose key names another note, as `Ana's birthday` does, say against that note.

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{Engine, failure};
+use super::Engine;
 use memdir_check::{self as check, Checked, File, Finding, Look, Side};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Failure, Line, Links, WrittenBy};
@@ -74,24 +74,22 @@ impl Engine {
         }))
     }
 
-    /// The notes whose names no action can say, or whose folder's name, as one that begins with a blank: nothing else tells of them. A path that is not
-    /// UTF-8 has U+FFFD in its place.
-    ///
-    /// # Errors
-    ///
-    /// What the vault says.
-    pub fn unnamed(&self) -> Result<Vec<String>, Failure> {
+    /// The notes whose paths no action can name, as one that begins with a blank: nothing else tells of them. A path that is not UTF-8 has U+FFFD in its
+    /// place. Where something cannot be looked into, those that were found before it.
+    #[must_use]
+    pub fn unnamed(&self) -> Vec<String> {
         let mut unnamed = Vec::new();
-        self.vault
-            .every_file(&mut |spot, _| {
-                let is_note = spot.size.is_some() && spot.name().to_ascii_lowercase().ends_with(".md");
-                if spot.region == Region::Open && is_note && spot.memory_path().is_none() {
-                    unnamed.push(spot.path.clone());
-                }
-                Ok(())
-            })
-            .map_err(|error| failure(&error))?;
-        Ok(unnamed)
+        let looked = self.vault.every_file(&mut |spot, _| {
+            let is_note = spot.size.is_some() && spot.name().to_ascii_lowercase().ends_with(".md");
+            if spot.region == Region::Open && is_note && spot.memory_path().is_none() {
+                unnamed.push(spot.path.clone());
+            }
+            Ok(())
+        });
+        if let Err(error) = looked {
+            tracing::warn!(%error, "not all names were looked at");
+        }
+        unnamed
     }
 
     /// Says of the lines that contradict each other who wrote them, as far as the history knows. Where one is trusted less than the

@@ -207,7 +207,7 @@ impl FrontMatter {
     /// Whether a key has a value of any form: `[[x]]` without quotes is a list in a list. What YAML's core schema takes for null is none.
     pub(super) fn says(&self, key: &str) -> bool {
         let is_null = |scalar: &Scalar| {
-            scalar.quote == Quote::Plain && ["", "~", "null", "Null", "NULL"].contains(&scalar.text.as_str())
+            scalar.quote == Quote::Plain && ["~", "null", "Null", "NULL"].contains(&scalar.text.as_str())
         };
         let mut ends = self.entries.iter().map(|entry| entry.key_end).skip(1).chain([usize::MAX]);
         let mut entries = self.entries.iter().filter_map(|entry| Some((entry, ends.next()?)));

@@ -11,6 +11,7 @@
 //!
 //! The path on a canvas goes from the root and means that file alone.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
@@ -76,6 +77,8 @@ const FEW_FILES: usize = 2_000;
 
 /// What may be spent on the nearest names of one answer, see [`Targets::nearest`]: the more names there are, the fewer links are told theirs.
 pub const MOST_COMPARED: usize = 200_000_000;
+/// What it costs to look at a name that is not compared.
+const COST_OF_LOOK: usize = 10;
 /// What to compare two names costs beside their letters, each of which is compared with each of the other name.
 const COST_OF_NAME: usize = 1_000;
 
@@ -197,8 +200,8 @@ impl Targets {
     }
 
     /// The note that is meant most likely by the path of a link that leads nowhere: one of this name, whatever stands between
-    /// its letters, else the one whose title or alias it is, else the one whose name is most like it, if one is like it at all. What it costs to look for that
-    /// one is taken from `left`, some hundred for each microsecond; once that is used up it is not looked for.
+    /// its letters, else the one whose title or alias it is, else the one whose name is most like it, if one is like it at all. The search is charged to
+    /// `left`, a few hundred units for each microsecond; at zero no name is searched for.
     #[must_use]
     pub fn nearest<'a>(
         &'a self,
@@ -222,13 +225,15 @@ impl Targets {
             file.path.is_note() && (self.files.len() <= FEW_FILES || other.chars().next() == first)
         };
         let letters = name.len().min(MOST_LETTERS);
-        let pays = |file: &&File| {
-            let cost = COST_OF_NAME + letters * file.path.name().len().min(MOST_LETTERS);
-            *left = left.saturating_sub(cost);
-            *left > 0
+        let left = Cell::from_mut(left);
+        let pays = |cost: usize| {
+            left.set(left.get().saturating_sub(cost));
+            left.get() > 0
         };
-        let candidates = self.files.iter().filter(is_candidate).take_while(pays);
-        let nearest = super::nearest(&wanted, candidates.map(|file| &file.path)).filter(|_| *left > 0);
+        let cost = |file: &File| COST_OF_NAME + letters * file.path.name().len().min(MOST_LETTERS);
+        let looked_at = self.files.iter().take_while(|_| pays(COST_OF_LOOK));
+        let candidates = looked_at.filter(is_candidate).take_while(|file| pays(cost(file)));
+        let nearest = super::nearest(&wanted, candidates.map(|file| &file.path)).filter(|_| left.get() > 0);
         nearest.filter(|path| strsim::jaro_winkler(stem(&name), stem(&comparable(path.name()))) > MOST_UNLIKE)
     }
 }

@@ -241,6 +241,13 @@ fn the_nearest_name_is_found_although_it_is_written_otherwise() {
     let mut left = 1_500;
     assert!(targets.nearest("Jane Doe", None, &mut left).is_some(), "the same letters cost nothing");
     assert_eq!((targets.nearest("acmee.md", None, &mut left), left), (None, 0), "two names cost more than that");
+    let many = Targets::new((0..2_001).map(|number| path(&format!("n{number}.md"))));
+    let mut left = 100_000;
+    assert_eq!(
+        (many.nearest("xyz", None, &mut left), left),
+        (None, 100_000 - 2_001 * 10),
+        "each name that is passed by counts"
+    );
 }
 
 #[track_caller]

@@ -98,6 +98,28 @@ impl Vault {
     pub fn traces(&self, sought: &Sought) -> Result<HistoryTraces, VaultError> {
         traces(self.known_core()?.as_ref(), sought)
     }
+
+    /// In how many changes and entries of the audit a text is the name of a client, a conversation or a message. The audit's hashes cover
+    /// these names, so that nothing erases them.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn named_authors(&self, sought: &Sought) -> Result<u64, VaultError> {
+        let core = self.known_core()?;
+        let Some(core) = core.as_ref().filter(|_| matches!(sought, Sought::Text(_))) else { return Ok(0) };
+        let mut names = core.journal.db.prepare(
+            "SELECT client, session, message FROM batch UNION ALL SELECT client, session, message FROM entry",
+        )?;
+        let mut names = names.query([])?;
+        let mut count = 0;
+        while let Some(row) = names.next()? {
+            let [client, session, message] = [row.get::<_, Option<String>>(0)?, row.get(1)?, row.get(2)?];
+            let is_in = |name: &String| sought.is_in(name.as_bytes());
+            count += u64::from([client, session, message].iter().flatten().any(is_in));
+        }
+        Ok(count)
+    }
 }
 
 /// What the history knows of the names of a note.

@@ -19,7 +19,7 @@ const MOST_KEY: usize = 40;
 /// Of so many notes so many lines are written again: more than people wait for.
 const MOST_NOTES: usize = 2;
 const MOST_LINES: usize = 8;
-/// And so many letters of them, which few tokens hold in any script.
+/// And so many letters of them: in some scripts a letter is a token.
 const MOST_LETTERS: usize = 400;
 
 /// A line that was noted.
@@ -216,18 +216,18 @@ impl Brought {
         Self { now: stems(&without_dates(new)), before: stems(old), has_day: new.contains('{'), key: fact::key(key) }
     }
 
-    /// How many words it has of a line that was noted, those first that it did not have before. `None` where it has no such word, unless that line is
-    /// the old one: a small model may note what is out of date.
-    pub(super) fn shares(&self, line: &Line<'_>) -> Option<(usize, usize)> {
+    /// How many forms of words it has of a line that was noted, those first that it did not have before. `None` where it has no such word, unless that line
+    /// is the old one: a small model may note what is out of date, which the person has not repeated.
+    pub(super) fn shares(&self, line: &Line<'_>, is_repeated: bool) -> Option<(usize, usize)> {
         let noted = stems(&without_dates(line.text));
         let said = noted.intersection(&self.now).count();
         let new = noted.intersection(&self.now).filter(|stem| !self.before.contains(*stem)).count();
-        let is_old = !noted.is_empty() && noted.is_subset(&self.before);
+        let is_old = !is_repeated && noted.is_subset(&self.before);
         (is_old || new > 0 || self.has_day && line.text.contains('{')).then_some((new, said))
     }
 
     /// How much it says of a line that was noted: all of it, or at least half of what the old one did not say, or something under the same key.
-    pub(super) fn says(&self, line: &Line<'_>) -> Option<Says> {
+    pub(super) fn says(&self, line: &Line<'_>, is_repeated: bool) -> Option<Says> {
         let (mut missing, mut brought, mut fresh) = (0, 0, 0);
         words::each(&without_dates(line.text), &mut |word, _| {
             let forms = Stem::forms(word);
@@ -241,7 +241,8 @@ impl Brought {
         });
         let has_key = line.parts().is_some_and(|(key, _)| fact::key(key) == self.key);
         // Two days may be two dates.
-        let is_said = self.shares(line).is_some() && (has_key || 2 * brought >= fresh) && !line.text.contains('{');
+        let is_said =
+            self.shares(line, is_repeated).is_some() && (has_key || 2 * brought >= fresh) && !line.text.contains('{');
         is_said.then_some(if missing == 0 { Says::All } else { Says::Part })
     }
 }

@@ -197,7 +197,11 @@ impl<'t, 'n> Turn<'t, 'n> {
         }
         if let Some(note) = shown {
             let of_note = self.renewed.iter().filter(|(path, ..)| *path == note.path);
-            match of_note.filter_map(|(.., brought)| brought.says(line)).min_by_key(|said| *said == Says::Part) {
+            let is_repeated = self.is_repeated(line);
+            match of_note
+                .filter_map(|(.., brought)| brought.says(line, is_repeated))
+                .min_by_key(|said| *said == Says::Part)
+            {
                 Some(Says::All) => return Some(()),
                 Some(Says::Part) => return None,
                 None => {}
@@ -215,8 +219,8 @@ impl<'t, 'n> Turn<'t, 'n> {
         }
     }
 
-    /// Lines as the model wrote them again: each thing that was noted of a note changes one of its lines, that which says most of it. What says nothing of
-    /// what was noted is no change.
+    /// Lines as the model wrote them again. Each thing that was noted of a note changes at most one of its lines, the one that says most of it; a line that
+    /// says nothing of what was noted stays as it was.
     fn renew(&mut self, renewals: &[Renewal], told: &[Line<'_>]) {
         let (view, turn) = (self.of.view, self.of.turn);
         let is_meant =
@@ -225,8 +229,13 @@ impl<'t, 'n> Turn<'t, 'n> {
         let told: Vec<_> = told.filter(|(note, _)| !self.is_ambiguous(Some(note))).collect();
         let mut fresh: Vec<_> = renewals.iter().filter_map(|renewal| self.fresh(renewal, &told)).collect();
         for (note, line) in told {
+            let is_repeated = self.is_repeated(line);
+            let mut of_note = self.renewed.iter().filter(|(path, ..)| *path == note.path);
+            if of_note.any(|(.., brought)| brought.says(line, is_repeated).is_some()) {
+                continue;
+            }
             let shares = |(at, it): (usize, &Fresh<'_, '_>)| {
-                let shares = it.brought.shares(line).filter(|_| it.note.path == note.path)?;
+                let shares = it.brought.shares(line, is_repeated).filter(|_| it.note.path == note.path)?;
                 Some((Reverse(shares), at))
             };
             if let Some((_, at)) = fresh.iter().enumerate().filter_map(shares).min() {
@@ -236,6 +245,11 @@ impl<'t, 'n> Turn<'t, 'n> {
                 }
             }
         }
+    }
+
+    /// Whether all words of a line that was noted are the person's: it is no old line that the model noted by mistake.
+    fn is_repeated(&self, line: &Line<'_>) -> bool {
+        stems(&without_dates(line.text)).is_subset(&self.said_by_person)
     }
 
     /// Whether a line was written again.
@@ -258,6 +272,12 @@ impl<'t, 'n> Turn<'t, 'n> {
             _ if entry.is_prose => new,
             _ => return None,
         };
+        // A name that has lost its brackets would be a link no more.
+        let is_unlinked =
+            |(_, name): &(&str, String)| value.replace(&format!("[[{name}]]"), "").contains(name.as_str());
+        if view.links_in(&entry.value).iter().any(is_unlinked) {
+            return None;
+        }
         let brought = Brought::of(new, &renewal.old, &entry.key);
         (!value.is_empty()).then(|| Fresh { note, entry, value: value.to_owned(), brought })
     }
@@ -363,13 +383,14 @@ impl<'t, 'n> Turn<'t, 'n> {
     /// none of is made.
     fn resolved(&mut self, text: &str, from: &MemoryPath, old: &str) -> Option<String> {
         let text = self.computed(text)?;
+        let mut kept = self.of.view.links_in(old);
         let (mut resolved, mut rest) = (String::new(), text.as_str());
         while let Some((before, (name, after))) =
             rest.split_once("[[").and_then(|(before, rest)| Some((before, rest.split_once("]]")?)))
         {
             resolved.push_str(before);
-            if let Some(written) = self.of.view.link_in(old, name) {
-                resolved.push_str(&format!("[[{written}]]"));
+            if let Some(at) = kept.iter().position(|(_, shown)| shown == name) {
+                resolved.push_str(&format!("[[{}]]", kept.remove(at).0));
             } else {
                 let relation = linked(from);
                 let target = self.target(name, Some(&relation));

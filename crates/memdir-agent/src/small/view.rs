@@ -154,10 +154,16 @@ impl<'n> View<'n> {
         name.map_or_else(|| spoken_name(target), str::to_owned)
     }
 
-    /// The link of a value that is shown by this name, as it is written there.
-    pub(super) fn link_in<'v>(&self, value: &'v str, name: &str) -> Option<&'v str> {
-        let mut links = value.split("[[").skip(1).filter_map(|link| Some(link.split_once("]]")?.0));
-        links.find(|written| self.link_said(written) == name)
+    /// The links of a value in their order, each as it is written there and by the name by which it is shown.
+    pub(super) fn links_in<'v>(&self, value: &'v str) -> Vec<(&'v str, String)> {
+        let (mut links, mut rest) = (Vec::new(), value);
+        while let Some((_, after)) = rest.split_once("[[")
+            && let Some((written, behind)) = after.split_once("]]")
+        {
+            links.push((written, self.link_said(written)));
+            rest = behind;
+        }
+        links
     }
 
     /// The names of the notes; that of the person's also where it is not shown, since what is told of them has its place there.

@@ -388,12 +388,11 @@ fn notes(engine: &Engine) -> Check {
 
 /// Notes that are nowhere else told of; nothing where there are none.
 fn names(engine: &Engine) -> Option<Check> {
-    let unnamed = engine.unnamed().ok()?;
+    let unnamed = engine.unnamed();
     let first: Vec<_> = unnamed.iter().take(MOST_NAMED).map(|path| format!("{path:?}")).collect();
     let more = if unnamed.len() > first.len() { " and others" } else { "" };
-    let message =
-        format!("no action can say the names of some notes, so they are not seen: {}{more}", first.join(", "));
-    let hint = "rename them in another program: no blank at the start, no control character, valid UTF-8";
+    let message = format!("memdir ignores notes whose names it cannot use: {}{more}", first.join(", "));
+    let hint = "rename them in another program: no blank at the start, no control character, valid UTF-8, not too long";
     (!first.is_empty()).then(|| Check::warn("names", message, hint))
 }
 

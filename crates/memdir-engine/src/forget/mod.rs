@@ -96,7 +96,7 @@ impl ForgottenPlace {
             }
             PlaceKind::State => "the state of a machine: run `memdir forget` on that machine too",
             PlaceKind::Author => {
-                "most likely the name of a client or a conversation: the audit's hashes cover it, so it stays as long as this history"
+                "the name of a client or a conversation: the audit's hashes cover it, so it stays as long as this history"
             }
             PlaceKind::File | PlaceKind::Name => "not changed, because it belongs to another program: delete it there",
             PlaceKind::Note | PlaceKind::Link | PlaceKind::Trash => {
@@ -185,7 +185,7 @@ impl Engine {
     /// `usage` for a text that is too short, `not_found` when it is nowhere, `is_a_directory`, what the vault says.
     pub fn places_of(&self, target: &ForgetTarget) -> Result<ForgetPreview, Failure> {
         let survey = self.survey_unlocked(target)?;
-        if survey.places.is_empty() { Err(self.nothing(target, &survey.sought)) } else { Ok(survey.listed()) }
+        if survey.places.is_empty() { Err(self.nothing(target)) } else { Ok(survey.listed()) }
     }
 
     /// Erases something wherever it is kept, and the lines about it that [`Engine::places_of`] lists, if that is wanted.
@@ -208,8 +208,7 @@ impl Engine {
             self.places_of(target)?;
         }
         let Some((listed, erased)) = self.erase(target, lines, shown, &caller.author)? else {
-            let survey = self.survey_unlocked(target)?;
-            return Err(self.nothing(target, &survey.sought));
+            return Err(self.nothing(target));
         };
         let left = erased.iter().map(|sought| self.look_again(sought)).collect::<Result<Vec<_>, _>>();
         let mut left: Vec<ForgottenPlace> = left.map_err(|error| failure(&error))?.into_iter().flatten().collect();
@@ -457,26 +456,34 @@ impl Engine {
         };
         self.vault.every_file(&mut visit)?;
         self.vault.every_state_file(&mut visit)?;
+        // Its rows were looked through; their letters elsewhere in the file, as of what is compressed, say nothing.
+        let named = self.vault.named_authors(sought)?;
+        left.retain(|left| left.place != PlaceKind::Author || named > 0);
         left.sort();
         Ok(left)
     }
 
     /// What is said where there is nothing to erase.
-    fn nothing(&self, target: &ForgetTarget, sought: &Sought) -> Failure {
-        if let ForgetTarget::Note(path) = target {
-            let message = format!("no note is or was called `{path}`, as far as the history goes");
-            return Failure::new(Code::NotFound, message)
-                .with_hint("`memdir tree` shows the notes, `memdir log` what they were called");
-        }
-        match self.look_again(sought).unwrap_or_default().first() {
-            Some(left) => {
-                let path = left.path.as_deref().unwrap_or_default();
-                Failure::new(Code::NotFound, format!("the text is in nothing that can be erased, but in `{path}`"))
-                    .with_hint(left.advice())
+    fn nothing(&self, target: &ForgetTarget) -> Failure {
+        let text = match target {
+            ForgetTarget::Note(path) => {
+                let message = format!("no note is or was called `{path}`, as far as the history goes");
+                return Failure::new(Code::NotFound, message)
+                    .with_hint("`memdir tree` shows the notes, `memdir log` what they were called");
             }
-            None => Failure::new(Code::NotFound, "the text is nowhere in this memory").with_hint(
+            ForgetTarget::Text(text) => text,
+        };
+        let named = Forms::new(text).map_or(Ok(0), |forms| self.vault.named_authors(&Sought::Text(forms)));
+        match named {
+            Err(error) => failure(&error),
+            Ok(0) => Failure::new(Code::NotFound, "the text is nowhere in this memory").with_hint(
                 "it is looked for letter by letter, upper and lower case apart; give a shorter piece, such as one word of it",
             ),
+            Ok(_) => {
+                let message = "the text is only the name of a client or a conversation, which memdir cannot erase";
+                Failure::new(Code::NotFound, message)
+                    .with_hint("the audit's hashes cover it, so it stays as long as the history of this machine")
+            }
         }
     }
 }

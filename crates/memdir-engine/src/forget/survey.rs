@@ -9,7 +9,7 @@ use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
 use memdir_note::{Syntax, Targets};
 use memdir_plan::{Called, Cut, Sought, When};
-use memdir_vault::{FileEntry, HistoryTraces, NoteNames, Region, is_put_aside};
+use memdir_vault::{FileEntry, HistoryTraces, NoteNames, Region};
 
 /// All that was found, and what has to be done about it.
 #[derive(Debug)]
@@ -230,7 +230,7 @@ pub(super) fn kind_of(spot: &FileEntry) -> PlaceKind {
         Region::Open if spot.memory_path().is_some_and(|path| path.is_note()) => PlaceKind::Note,
         Region::Trash => PlaceKind::Trash,
         Region::Own | Region::Foreign if spot.path.contains("/sessions/") => PlaceKind::Session,
-        Region::Own if !spot.path.split('/').any(is_put_aside) => PlaceKind::Author,
+        Region::Own if spot.name().starts_with("history.sqlite") => PlaceKind::Author,
         Region::Own | Region::Foreign => PlaceKind::State,
         Region::Open | Region::Hidden | Region::Leftover => PlaceKind::File,
     }
