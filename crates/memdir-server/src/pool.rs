@@ -108,7 +108,6 @@ impl Pool {
         job: impl FnOnce() -> R + Send + 'static,
     ) -> Result<R, JobError> {
         let (tell, told) = oneshot::channel();
-        let sender = self.sender(lane)?;
         let open = OpenJob::new(&self.open);
         let job = Box::new(move || {
             if !tell.is_closed() {
@@ -118,7 +117,8 @@ impl Pool {
                 drop(tell.send(done));
             }
         });
-        sender.send(job).await.map_err(|_| JobError::Gone)?;
+        // The sender is not kept while the answer is waited for: the threads end when the last one is dropped.
+        self.sender(lane)?.send(job).await.map_err(|_| JobError::Gone)?;
         Ok(told.await.map_err(|_| JobError::Gone)??)
     }
 
@@ -236,6 +236,27 @@ mod tests {
         drop(said);
         assert_eq!(heard.iter().collect::<Vec<_>>(), ["first"]);
         assert!(pool.run(Lane::Read, || ()).await.is_err(), "nothing is begun any more");
+    }
+
+    #[tokio::test]
+    async fn the_threads_end_though_somebody_still_waits_for_an_answer() {
+        let pool = Arc::new(Pool::default());
+        let (said, heard) = mpsc::channel();
+        let (leave, waits) = mpsc::channel();
+        let answer = pool.run(Lane::Read, job("done", &said, waits));
+        tokio::pin!(answer);
+        assert!(tokio::time::timeout(Duration::ZERO, &mut answer).await.is_err());
+        leave.send(()).unwrap();
+        let (ended, end) = mpsc::channel();
+        let ending = Arc::clone(&pool);
+        thread::spawn(move || {
+            ending.finish();
+            ended.send(()).unwrap();
+        });
+        assert_eq!(end.recv_timeout(Duration::from_secs(20)), Ok(()), "the threads do not end");
+        drop(said);
+        assert_eq!(heard.iter().collect::<Vec<_>>(), ["begun", "done"]);
+        assert_eq!(answer.await, Ok(()));
     }
 
     #[tokio::test]
