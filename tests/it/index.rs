@@ -59,7 +59,12 @@ fn file(env: &Env) -> PathBuf {
 /// All that an index answers, by path.
 fn dump(index: &Index) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
-    index.each(&mut |kept| drop(all.insert(kept.path.to_string(), format!("{kept:?}")))).unwrap();
+    index
+        .each(true, &mut |kept| {
+            let card = index.number(&kept.path).unwrap().map(|number| index.card(number).unwrap());
+            all.insert(kept.path.to_string(), format!("{kept:?} {card:?}"));
+        })
+        .unwrap();
     let path = |note| index.path(note).unwrap().unwrap().to_string();
     for word in WORDS {
         let stems = memdir_note::stem::Stem::forms(word);

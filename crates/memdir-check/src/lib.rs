@@ -183,6 +183,12 @@ impl Look {
         }
     }
 
+    /// The digest of the bytes of the note, where they could be read.
+    #[must_use]
+    pub fn digest(&self) -> Option<Digest> {
+        self.digest
+    }
+
     /// What is known of a note that could not be read; `why` is one lower-case sentence.
     #[must_use]
     pub fn of_unread(why: String) -> Self {

@@ -26,11 +26,7 @@ struct Files {
 }
 
 impl Files {
-    fn push(&mut self, path: MemoryPath, is_link: bool, known: Option<Looked>) {
-        let (seen, look) = match known {
-            Some((seen, look)) => (seen, Some(look)),
-            None => (None, None),
-        };
+    fn push(&mut self, path: MemoryPath, is_link: bool, seen: Option<Seen>, look: Option<Look>) {
         self.files.push(File { path: path.clone(), is_link, look });
         self.seen.push((path, seen));
     }
@@ -54,7 +50,7 @@ impl Engine {
         looked: &(dyn Fn() + Sync),
         work: impl FnOnce(&check::Seen<'_>, Read<'_>) -> R,
     ) -> Result<R, Failure> {
-        let Files { files, seen } = match self.indexed_files() {
+        let Files { files, seen } = match self.indexed_files(true) {
             Some(files) => files,
             None => self.scanned_files(looked)?,
         };
@@ -153,7 +149,7 @@ impl Engine {
         let mut found = match note {
             Some(path) => self.contradictions_beside(path)?,
             None => {
-                let Files { files, .. } = match self.indexed_files() {
+                let Files { files, .. } = match self.indexed_files(true) {
                     Some(files) => files,
                     None => self.scanned_files(&|| ())?,
                 };
@@ -204,7 +200,7 @@ impl Engine {
     ///
     /// `io`.
     pub fn links(&self) -> Result<Links, Failure> {
-        let seen = match self.indexed_files() {
+        let seen = match self.indexed_files(false) {
             Some(files) => files.seen,
             None => {
                 self.scan(|_, text| Seen::of(text))?.into_iter().map(|file| (file.path, file.seen.flatten())).collect()
@@ -229,14 +225,13 @@ impl Engine {
         seen
     }
 
-    /// All files as the index has them, which is fresh; `None` where there is none.
-    fn indexed_files(&self) -> Option<Files> {
+    /// All files as the index has them, which is fresh, with what a check looks at or without; `None` where there is none.
+    fn indexed_files(&self, looks: bool) -> Option<Files> {
         let mut found = None;
         let is_visited = self.visit(&mut |index| {
             let mut files = Files::default();
-            index.each(&mut |kept| {
-                let known = kept.look.map(|look| (kept.card.map(|card| card.seen), look));
-                files.push(kept.path, kept.is_link, known);
+            index.each(looks, &mut |kept| {
+                files.push(kept.path, kept.is_link, kept.seen, kept.look);
             })?;
             found = Some(files);
             Ok(())
@@ -253,7 +248,8 @@ impl Engine {
         };
         let mut files = Files::default();
         for file in self.vault.scan(&scan, &look).map_err(plan::failure)? {
-            files.push(file.path, file.is_link, file.seen);
+            let (seen, look) = file.seen.map_or((None, None), |(seen, look)| (seen, Some(look)));
+            files.push(file.path, file.is_link, seen, look);
         }
         Ok(files)
     }

@@ -13,7 +13,7 @@ use super::record::names_meant;
 use super::{IndexError, blob, sealed, text};
 use memdir_core::path::MemoryPath;
 use memdir_note::target::{name_in, stem_of};
-use memdir_note::{Card, Seen, Syntax, Targets};
+use memdir_note::{Seen, Syntax, Targets};
 use memdir_rank::{Files, called};
 
 /// Files by their paths, with what is known of those that are notes.
@@ -92,8 +92,8 @@ fn gather_by(db: &Connection, sql: &str, by: impl Params, found: &mut Found) -> 
     while let Some(row) = rows.next()? {
         count += 1;
         if let Entry::Vacant(entry) = found.entry(sealed::path(text(row, 0)?)?) {
-            let card: Option<Card> = blob(row, 1)?.map(|card| sealed::open(entry.key(), card)).transpose()?;
-            entry.insert(card.map(|card| card.seen));
+            let seen = blob(row, 1)?.map(|card| sealed::open_first(entry.key(), card)).transpose()?;
+            entry.insert(seen);
         }
     }
     Ok(count)

@@ -14,7 +14,7 @@ use rusqlite::{Connection, Row};
 
 use memdir_check::Look;
 use memdir_core::path::MemoryPath;
-use memdir_note::Card;
+use memdir_note::Seen;
 use memdir_plan::{Stamp, Swept};
 
 mod around;
@@ -63,9 +63,9 @@ pub struct IndexedFile {
     pub path: MemoryPath,
     /// Whether its name is a link to a file elsewhere in the memory.
     pub is_link: bool,
-    /// What it says; `None` for what is no note, or no text.
-    pub card: Option<Card>,
-    /// What a check looks at; `None` for what is no note.
+    /// Its links, and what in it can be linked to; `None` for what is no note, or no text.
+    pub seen: Option<Seen>,
+    /// What a check looks at, if that was asked for; `None` for what is no note.
     pub look: Option<Look>,
 }
 
@@ -199,23 +199,24 @@ impl Index {
         })
     }
 
-    /// Visits every file with all that is kept of it, sorted by path.
+    /// Visits every file with its links, sorted by path; `looks` says whether what a check looks at is read as well.
     ///
     /// # Errors
     ///
     /// Any [`IndexError`].
-    pub fn each(&self, visit: &mut dyn FnMut(IndexedFile)) -> Result<(), IndexError> {
+    pub fn each(&self, looks: bool, visit: &mut dyn FnMut(IndexedFile)) -> Result<(), IndexError> {
         self.checked(|db| {
-            let sql = "SELECT path, is_link, card, look, (SELECT files FROM state), (SELECT notes FROM state)
+            let sql = "SELECT path, is_link, card, look, note.file IS NOT NULL,
+                              (SELECT files FROM state), (SELECT notes FROM state)
                        FROM file LEFT JOIN note ON note.file = file.id ORDER BY path";
             let mut statement = db.prepare_cached(sql)?;
             let mut rows = statement.query([])?;
             let (mut expected, mut files, mut notes) = ((None, None), 0, 0);
             while let Some(row) = rows.next()? {
-                let kept = kept(row)?;
-                expected = (Some(row.get(4)?), Some(row.get(5)?));
+                let kept = kept(row, looks)?;
+                expected = (Some(row.get(5)?), Some(row.get(6)?));
                 files += 1;
-                notes += usize::from(kept.look.is_some() && !kept.is_link);
+                notes += usize::from(row.get(4)? && !kept.is_link);
                 visit(kept);
             }
             whole(expected.0, files)?;
@@ -279,11 +280,12 @@ fn swept(row: &Row<'_>) -> Result<Swept, IndexError> {
     Ok(Swept { path: sealed::path(text(row, 0)?)?, is_link: row.get(1)?, stamp })
 }
 
-fn kept(row: &Row<'_>) -> Result<IndexedFile, IndexError> {
+fn kept(row: &Row<'_>, looks: bool) -> Result<IndexedFile, IndexError> {
     let path = sealed::path(text(row, 0)?)?;
-    let card = blob(row, 2)?.map(|card| sealed::open(&path, card)).transpose()?;
-    let look = blob(row, 3)?.map(|look| sealed::open(&path, look)).transpose()?;
-    Ok(IndexedFile { is_link: row.get(1)?, card, look, path })
+    let seen = blob(row, 2)?.map(|card| sealed::open_first(&path, card)).transpose()?;
+    let look = if looks { blob(row, 3)? } else { None };
+    let look = look.map(|look| sealed::open(&path, look)).transpose()?;
+    Ok(IndexedFile { is_link: row.get(1)?, seen, look, path })
 }
 
 /// A column of text, not copied.

@@ -55,7 +55,7 @@ impl NoteRecord {
         let names = names.map(called).collect();
         let links = card.seen.links.iter().flat_map(|link| names_meant(&link.path, path)).collect();
         Self {
-            digest: Some(Digest::of(text.as_bytes())),
+            digest: look.digest(),
             look: encode(&look),
             text: Some(Text { card: encode(&card), names, links, words }),
         }
@@ -64,13 +64,13 @@ impl NoteRecord {
     /// Takes what is known of a file that is called a note and is no text.
     #[must_use]
     pub fn of_bytes(bytes: &[u8]) -> Self {
-        Self { digest: Some(Digest::of(bytes)), look: encode(&Look::of_bytes(bytes)), text: None }
+        Self::of_look(&Look::of_bytes(bytes))
     }
 
     /// Takes what is known of a note that could not be read, or is too large to be.
     #[must_use]
     pub fn of_look(look: &Look) -> Self {
-        Self { digest: None, look: encode(look), text: None }
+        Self { digest: look.digest(), look: encode(look), text: None }
     }
 
     /// About how many bytes it fills while it waits.

@@ -18,11 +18,21 @@ pub(super) fn seal(path: &MemoryPath, bytes: &[u8]) -> Vec<u8> {
 
 /// Reads a value of a file. SQLite notices a page that is torn, but not a letter that is another.
 pub(super) fn open<T: DeserializeOwned>(path: &MemoryPath, sealed: &[u8]) -> Result<T, IndexError> {
-    let bytes = unseal(path.as_str(), sealed).ok_or_else(|| damaged(path.as_str()))?;
-    match postcard::take_from_bytes(bytes) {
-        Ok((value, [])) => Ok(value),
+    match begin(path, sealed)? {
+        (value, []) => Ok(value),
         _ => Err(damaged(path.as_str())),
     }
+}
+
+/// Reads the first field of a value of a file.
+pub(super) fn open_first<T: DeserializeOwned>(path: &MemoryPath, sealed: &[u8]) -> Result<T, IndexError> {
+    begin(path, sealed).map(|(field, _)| field)
+}
+
+/// Reads what the bytes of a file begin with, and gives the rest.
+fn begin<'s, T: DeserializeOwned>(path: &MemoryPath, sealed: &'s [u8]) -> Result<(T, &'s [u8]), IndexError> {
+    let bytes = unseal(path.as_str(), sealed).ok_or_else(|| damaged(path.as_str()))?;
+    postcard::take_from_bytes(bytes).map_err(|_| damaged(path.as_str()))
 }
 
 /// The bytes that were sealed, if the seal is whole.

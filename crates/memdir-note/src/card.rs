@@ -1,16 +1,17 @@
 //! [`Card`]: what an index keeps of a note, so that questions, links and checks need not read it again.
 
 use std::collections::HashSet;
+use std::iter::repeat_n;
 
 use serde::{Deserialize, Serialize};
 
 use super::stem::Languages;
-use super::{Fact, Note, Seen};
+use super::{Fact, Note, Seen, SeenLink};
 
 /// No more facts of one note are kept than this; each keeps so many bytes of its value.
 const MOST_FACTS: usize = 2_000;
 const VALUE_BYTES: usize = 200;
-/// Only so many links of one note keep the line they stand in, and so many bytes of it.
+/// Only the lines of so many links of one note are kept, and so many bytes of each.
 const MOST_CONTEXTS: usize = 2_000;
 const CONTEXT_BYTES: usize = 200;
 /// No more tags of one note are kept than this.
@@ -24,10 +25,10 @@ const ALIAS_SIGNS: [&str; 7] = ["lias", "LIAS", "known", "Known", "KNOWN", "aka"
 /// What a note says of itself and of others.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Card {
+    /// Its links, and what in it can be linked to: first, so that it can be read without the rest.
+    pub seen: Seen,
     /// What it is written in.
     pub languages: Languages,
-    /// Its links, and what in it can be linked to.
-    pub seen: Seen,
     /// As [`Note::title`].
     pub title: Option<String>,
     /// As [`Note::aliases`].
@@ -36,8 +37,8 @@ pub struct Card {
     pub tags: Vec<String>,
     /// Its facts, shortened.
     pub facts: Vec<CardFact>,
-    /// The line that each of the links stands in, shortened, in the order of the links.
-    pub contexts: Vec<String>,
+    /// The lines that the links stand in, shortened, in their order, each with the number of its links.
+    contexts: Vec<(usize, String)>,
 }
 
 /// A fact on a card.
@@ -57,7 +58,9 @@ impl Card {
     pub fn of(note: &Note<'_>) -> Self {
         let seen = Seen::of_note(note);
         let context = |line: usize| short(note.slice(note.line(line)).trim(), CONTEXT_BYTES);
-        let contexts = seen.links.iter().take(MOST_CONTEXTS).map(|link| context(link.line)).collect();
+        let links = seen.links.get(..MOST_CONTEXTS).unwrap_or(&seen.links);
+        let lines = links.chunk_by(|one, next| one.line == next.line);
+        let contexts = lines.filter_map(|links| Some((links.len(), context(links.first()?.line)))).collect();
         let facts = note.facts();
         let aliases = note.aliases_among(if note.may_say_aliases() { &facts } else { &[] });
         let facts = facts
@@ -74,6 +77,12 @@ impl Card {
             contexts,
             seen,
         }
+    }
+
+    /// Its links in their order, each with the line that it stands in, shortened; those of a note that has very many are left out.
+    pub fn linked(&self) -> impl Iterator<Item = (&SeenLink, &str)> {
+        let lines = self.contexts.iter().flat_map(|(links, line)| repeat_n(line.as_str(), *links));
+        self.seen.links.iter().zip(lines)
     }
 }
 

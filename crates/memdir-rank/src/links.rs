@@ -112,12 +112,12 @@ pub fn neighbours(
     most: usize,
 ) -> Result<Vec<Neighbour>, SourceError> {
     let mut found = Vec::new();
-    for (link, line) in card.seen.links.iter().zip(&card.contexts) {
+    for (link, line) in card.linked() {
         if found.len() >= most {
             return Ok(found);
         }
         let target = names.target(source, &link.path, path)?.filter(|target| *target != note);
-        found.extend(target.map(|note| Neighbour { note, line: line.clone(), is_back: false }));
+        found.extend(target.map(|note| Neighbour { note, line: line.to_owned(), is_back: false }));
     }
     let own = own_names(path, card);
     let mut sources = BTreeSet::new();
@@ -127,12 +127,12 @@ pub fn neighbours(
     sources.remove(&note);
     for other in sources {
         let Some((from, card)) = source.card(other)? else { continue };
-        for (link, line) in card.seen.links.iter().zip(&card.contexts) {
+        for (link, line) in card.linked() {
             if found.len() >= most {
                 return Ok(found);
             }
             if own.contains(&name_meant(&link.path)) && names.target(source, &link.path, &from)? == Some(note) {
-                found.push(Neighbour { note: other, line: line.clone(), is_back: true });
+                found.push(Neighbour { note: other, line: line.to_owned(), is_back: true });
             }
         }
     }

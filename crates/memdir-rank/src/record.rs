@@ -233,7 +233,7 @@ impl Record {
         let headings = card.seen.headings().take(MOST_FACTS).map(|heading| words(heading, "", false));
         let facts = facts.chain(headings);
         let facts = facts.filter(|fact| !fact.key.is_empty() || !fact.value.is_empty()).collect();
-        let links = card.seen.links.iter().zip(&card.contexts).take(MOST_LINKS);
+        let links = card.linked().take(MOST_LINKS);
         let links = links.filter(|(link, _)| !link.path.is_empty());
         let links = links.map(|(link, line)| Linked {
             path: link.path.clone(),

@@ -36,7 +36,7 @@ fn trial(file: &std::path::Path, right: &Dump) -> (bool, bool) {
             // What is kept of a note is sealed.
             if said.each.len() == right.each.len() && !said.status.eq(&Default::default()) {
                 for (said, right) in said.each.iter().zip(&right.each) {
-                    assert_eq!((&said.card, &said.look), (&right.card, &right.look));
+                    assert_eq!((&said.seen, &said.look), (&right.seen, &right.look));
                 }
             }
             is_right

@@ -74,7 +74,7 @@ fn dump(index: &Index, words: &[&str], names: &[&str], paths: &[MemoryPath]) -> 
     let told = |error: memdir_rank::SourceError| error.to_string();
     let at = |number: Number| index.path(number).map_err(told)?.ok_or_else(|| "a number of no note".to_owned());
     let mut each = Vec::new();
-    index.each(&mut |kept| each.push(kept)).map_err(|error| error.to_string())?;
+    index.each(true, &mut |kept| each.push(kept)).map_err(|error| error.to_string())?;
     let mut matching = Vec::new();
     for word in words {
         let found = index.matching(&Stem::forms(word)).map_err(told)?;
@@ -132,7 +132,7 @@ fn another_record_is_another_version() {
     }
     let bytes: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
     let shown = Digest::of_parts(&bytes).to_string();
-    assert_eq!((file::VERSION, shown.get(7..23)), (14, Some("43dd7ebb27065491")));
+    assert_eq!((file::VERSION, shown.get(7..23)), (15, Some("cfba870d967fb228")));
 }
 
 #[test]
@@ -159,14 +159,20 @@ fn what_is_put_is_kept() {
         ["a.md", "b.md", "c.png", "d.md", "e.md"]
     );
     let mut kept = Vec::new();
-    index.each(&mut |file| kept.push(file)).unwrap();
-    let shape: Vec<_> = kept.iter().map(|file| (file.is_link, file.card.is_some(), file.look.is_some())).collect();
+    index.each(true, &mut |file| kept.push(file)).unwrap();
+    let shape: Vec<_> = kept.iter().map(|file| (file.is_link, file.seen.is_some(), file.look.is_some())).collect();
     let expected =
         [(false, true, true), (false, false, true), (false, false, false), (true, true, true), (false, false, true)];
     assert_eq!(shape, expected);
     let read = memdir_note::Note::parse(text);
-    assert_eq!(kept[0].card, Some(memdir_note::Card::of(&read)));
+    let card = memdir_note::Card::of(&read);
+    assert_eq!(kept[0].seen.as_ref(), Some(&card.seen));
+    assert_eq!(index.card(index.number(&path("a.md")).unwrap().unwrap()).unwrap(), Some((path("a.md"), card)));
     assert_eq!(kept[0].look, Some(memdir_check::Look::of(text, &read, vec![(1, "a script")])));
+    let mut bare = Vec::new();
+    index.each(false, &mut |file| bare.push(file)).unwrap();
+    kept.iter_mut().for_each(|file| file.look = None);
+    assert_eq!(bare, kept, "links are read without what a check looks at");
     assert_eq!(index.notes().unwrap(), 1, "a name that leads to a note is found under the name of that");
     assert_eq!((index.holding(&Stem::forms("ada")).unwrap(), index.called("ada", 9).unwrap().len()), (1, 1));
     assert_eq!(index.linking("b", 9).unwrap().len(), 1);
