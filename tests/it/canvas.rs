@@ -64,6 +64,35 @@ fn an_index_changes_nothing_for_canvases() {
     assert_eq!(with.files(), without.files());
 }
 
+/// Checks that a text of a card is forgotten, now and in the history, and that nothing else of the canvas is.
+#[track_caller]
+fn check_forgotten(text: &str, left: &str) {
+    let card = "Zo\u{eb} said \"the blue zebra\"\nand left";
+    let python = json!({"nodes": [{"id": "1", "type": "text", "text": card}], "edges": []}).to_string();
+    let python = python.replace('\u{eb}', "\\u00eb");
+    let env = Env::with(&[("wall.canvas", &python)]).quick();
+    env.act(&json!({"action": "rename_file", "path": "wall.canvas", "new_path": "door.canvas"}));
+    env.ask(&["forget", "--text", text, "--yes"]).exits(0);
+    let canvas: Value = serde_json::from_str(&env.read("door.canvas")).unwrap();
+    assert_eq!(canvas["nodes"][0]["text"], left, "{text}");
+    assert_eq!(env.ask(&["forget", "--text", text, "--yes"]).exits(4)["error"]["code"], "not_found");
+}
+
+#[test]
+fn what_a_card_says_is_forgotten_however_it_is_written() {
+    check_forgotten("said \"the blue zebra\"", "Zo\u{eb} \nand left");
+    check_forgotten("Zo\u{eb} said", " \"the blue zebra\"\nand left");
+    check_forgotten("zebra\"\nand", "Zo\u{eb} said \"the blue  left");
+}
+
+#[test]
+fn letters_of_an_escape_are_none_of_a_text() {
+    let canvas = r#"{"nodes":[{"type":"text","text":"we left\nabout ten"}]}"#;
+    let env = Env::with(&[("wall.canvas", canvas)]).quick();
+    env.run(&["forget", "--text", "nabout", "--yes"], "");
+    assert_eq!(env.read("wall.canvas"), canvas);
+}
+
 #[test]
 fn a_canvas_is_no_note() {
     let env = memory();

@@ -1,13 +1,12 @@
-//! [`Canvas`]: what a canvas leads to (JSON Canvas 1.0), and where in the file each path and each text stands.
-//!
-//! Owns the way from a byte of what a string of JSON says to the byte of the file, so that an edit touches what it is about
-//! and nothing else. Of keys that an object holds twice the last one counts, as in every reader.
+//! [`Canvas`]: what a canvas leads to (JSON Canvas 1.0), and where in the file each path and each text stands, so that an edit
+//! touches what it is about and nothing else. Of keys that an object holds twice the last one counts, as in every reader.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use serde_json::value::RawValue;
 
+use super::json::{Style, Unescaped};
 use super::{Note, Seen, SeenLink, Syntax};
 use memdir_core::report::LinkKind;
 
@@ -20,7 +19,7 @@ use memdir_core::report::LinkKind;
 ///
 /// let text = r#"{"nodes":[{"id":"1","type":"file","file":"a\/b.md","x":0}]}"#;
 /// let canvas = Canvas::parse(text)?;
-/// assert_eq!(canvas.places[0].says, "a/b.md");
+/// assert_eq!(canvas.places[0].says(), "a/b.md");
 /// assert_eq!(&text[canvas.places[0].range(0..6)], r"a\/b.md");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
@@ -29,9 +28,7 @@ pub struct Canvas<'t> {
     /// What leads somewhere, in the order of the file.
     pub places: Vec<Place>,
     text: &'t str,
-    /// Whether its strings are written without letters beyond ASCII, and with `\/`.
-    is_ascii: bool,
-    escapes_slash: bool,
+    style: Style,
 }
 
 /// A string of a canvas.
@@ -39,12 +36,9 @@ pub struct Canvas<'t> {
 pub struct Place {
     /// What it is.
     pub kind: PlaceKind,
-    /// What it says.
-    pub says: String,
+    read: Unescaped,
     /// The byte of the file at which it starts, behind the quote.
     start: usize,
-    /// For each escape: the bytes of what is said, and those of the file, up to its end.
-    escapes: Vec<(usize, usize)>,
 }
 
 /// What a string of a canvas is.
@@ -71,7 +65,7 @@ impl<'t> Canvas<'t> {
         let json = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut places = Vec::new();
         if json.trim().is_empty() {
-            return Ok(Self { places, text, is_ascii: false, escapes_slash: false });
+            return Ok(Self { places, text, style: Style::default() });
         }
         let canvas: Object<'t> = serde_json::from_str(json)?;
         let nodes: Vec<&'t RawValue> = canvas.get("nodes").map_or(Ok(Vec::new()), |nodes| read(nodes))?;
@@ -85,8 +79,7 @@ impl<'t> Canvas<'t> {
             };
             places.extend(node.get(key).and_then(|raw| Place::of(kind, raw, text)));
         }
-        let has = |mark: &str| memchr::memmem::find(text.as_bytes(), mark.as_bytes()).is_some();
-        Ok(Self { places, text, is_ascii: text.is_ascii() && has("\\u"), escapes_slash: has("\\/") })
+        Ok(Self { places, text, style: Style::of(text) })
     }
 
     /// What others need to know of the canvas: its links, as a card has one to its file.
@@ -100,7 +93,7 @@ impl<'t> Canvas<'t> {
                 PlaceKind::Card(subpath) => subpath.clone(),
                 PlaceKind::Background => String::new(),
                 PlaceKind::Text => {
-                    let found = Note::parse(&place.says).links().into_iter();
+                    let found = Note::parse(place.says()).links().into_iter();
                     links.extend(found.map(|link| {
                         let line = line_at(place.range(link.span.clone()).start);
                         SeenLink { line, ..link.into() }
@@ -108,33 +101,17 @@ impl<'t> Canvas<'t> {
                     continue;
                 }
             };
-            let (path, line) = (place.says.clone(), line_at(place.start));
+            let (path, line) = (place.says().to_owned(), line_at(place.start));
             links.push(SeenLink { kind: LinkKind::Embed, syntax: Syntax::Root, path, subpath, text: None, line });
         }
         links.sort_by_key(|link| link.line);
         Seen::of_links(links)
     }
 
-    /// A text as it has to stand in a string of this file, which may be written without letters beyond ASCII, or with `\/`.
+    /// A text as it has to stand in a string of this file.
     #[must_use]
     pub fn encode(&self, text: &str) -> String {
-        let (is_ascii, escapes_slash) = (self.is_ascii, self.escapes_slash);
-        let mut out = String::with_capacity(text.len() + 8);
-        for character in text.chars() {
-            match character {
-                '"' | '\\' => out.extend(['\\', character]),
-                '/' if escapes_slash => out.push_str("\\/"),
-                '\n' => out.push_str("\\n"),
-                '\t' => out.push_str("\\t"),
-                '\0'..' ' => out.push_str(&format!("\\u{:04x}", u32::from(character))),
-                _ if is_ascii && !character.is_ascii() => {
-                    let mut units = [0; 2];
-                    out.extend(character.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
-                }
-                _ => out.push(character),
-            }
-        }
-        out
+        self.style.escape(text)
     }
 }
 
@@ -144,20 +121,20 @@ impl Place {
         let raw = raw.get();
         let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
         let start = inner.as_ptr().addr().checked_sub(text.as_ptr().addr())?;
-        let (says, escapes) = decoded(inner)?;
-        Some(Self { kind, says, start, escapes })
+        Some(Self { kind, read: Unescaped::of(inner)?, start })
+    }
+
+    /// What it says.
+    #[must_use]
+    pub fn says(&self) -> &str {
+        &self.read.says
     }
 
     /// Where in the file a range of what is said stands.
     #[must_use]
     pub fn range(&self, said: Range<usize>) -> Range<usize> {
-        self.byte(said.start)..self.byte(said.end)
-    }
-
-    fn byte(&self, said: usize) -> usize {
-        let at = self.escapes.partition_point(|(end, _)| *end <= said).checked_sub(1);
-        let (before, raw) = at.and_then(|at| self.escapes.get(at)).copied().unwrap_or_default();
-        self.start + raw + (said - before)
+        let Range { start, end } = self.read.range(said);
+        self.start + start..self.start + end
     }
 }
 
@@ -170,38 +147,6 @@ fn string(node: &Object<'_>, key: &str) -> Option<String> {
     node.get(key).and_then(|raw| read(raw).ok())
 }
 
-/// What a string of JSON says, and where its escapes end in both. Half of a pair stands for no character.
-fn decoded(inner: &str) -> Option<(String, Vec<(usize, usize)>)> {
-    let (mut says, mut escapes) = (String::with_capacity(inner.len()), Vec::new());
-    let mut at = 0;
-    while let Some(gap) = memchr::memchr(b'\\', inner.as_bytes().get(at..)?) {
-        says.push_str(inner.get(at..at + gap)?);
-        at += gap + 2;
-        says.push(match inner.as_bytes().get(at - 1)? {
-            b'b' => '\u{8}',
-            b'f' => '\u{c}',
-            b'n' => '\n',
-            b'r' => '\r',
-            b't' => '\t',
-            b'u' => {
-                let unit = |at: usize| u16::from_str_radix(inner.get(at..at + 4)?, 16).ok();
-                let first = unit(at)?;
-                at += 4;
-                let second = inner.get(at..).filter(|rest| rest.starts_with("\\u")).and_then(|_| unit(at + 2));
-                let pair = second.and_then(|second| char::decode_utf16([first, second]).next()?.ok());
-                let is_pair = pair.is_some_and(|character| character.len_utf16() == 2);
-                at += if is_pair { 6 } else { 0 };
-                let alone = || char::from_u32(u32::from(first)).unwrap_or(char::REPLACEMENT_CHARACTER);
-                pair.filter(|_| is_pair).unwrap_or_else(alone)
-            }
-            plain => char::from(*plain),
-        });
-        escapes.push((says.len(), at));
-    }
-    says.push_str(inner.get(at..)?);
-    Some((says, escapes))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -212,11 +157,11 @@ mod tests {
                     {\"type\":\"file\",\"file\":\"x\",\"file\":\"d\\/\u{e9}.md\",\"subpath\":\"#H\"}, 7, {\"type\":\"link\"},\
                     {\"type\":\"group\",\"background\":\"\\ud800.png\"}]}";
         let canvas = Canvas::parse(text).unwrap();
-        let says: Vec<_> = canvas.places.iter().map(|place| place.says.as_str()).collect();
+        let says: Vec<_> = canvas.places.iter().map(|place| place.says()).collect();
         assert_eq!(says, ["a é😀 [[b]]\n[[c d]]", "d/é.md", "\u{fffd}.png"]);
         let raw = |at: usize, part: &str| {
             let place = &canvas.places[at];
-            let start = place.says.find(part).unwrap();
+            let start = place.says().find(part).unwrap();
             text.get(place.range(start..start + part.len())).unwrap()
         };
         assert_eq!((raw(0, "é"), raw(0, "😀"), raw(0, "b]]\n[")), ("\\u00e9", "\\ud83d\\ude00", "b]]\\n["));

@@ -10,6 +10,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::needle::Needle;
 use memdir_core::path::MemoryPath;
+use memdir_note::json::{Style, Unescaped, is_json};
 use memdir_note::link::may_stand_in;
 use memdir_note::target::comparable;
 use memdir_note::{Note, Syntax};
@@ -98,8 +99,32 @@ impl Forms {
         Some(Self(forms))
     }
 
+    /// The text as it may stand in a file: as it is, and as a string of JSON says it.
+    fn spelled(&self) -> Vec<Vec<u8>> {
+        let styles = [(false, false), (false, true), (true, false), (true, true)];
+        let mut spelled: Vec<Vec<u8>> = self.0.iter().map(|form| form.as_bytes().to_vec()).collect();
+        for form in &self.0 {
+            let written = styles.map(|(is_ascii, escapes_slash)| Style { is_ascii, escapes_slash }.escape(form));
+            for form in written.map(String::into_bytes) {
+                if !spelled.contains(&form) {
+                    spelled.push(form);
+                }
+            }
+        }
+        spelled
+    }
+
     fn are_in(&self, text: &[u8]) -> bool {
         self.0.iter().any(|form| memmem::find(text, form.as_bytes()).is_some())
+    }
+
+    /// Whether a content holds the text, or says it, where it is JSON.
+    fn are_said_in(&self, content: &[u8]) -> bool {
+        let says = || {
+            let json = std::str::from_utf8(content).ok().filter(|text| text.contains('\\') && is_json(text))?;
+            Unescaped::of(json)
+        };
+        self.are_in(content) || says().is_some_and(|json| self.are_in(json.says.as_bytes()))
     }
 }
 
@@ -118,7 +143,7 @@ impl Sought {
     pub fn needles(&self) -> Vec<Vec<u8>> {
         match self {
             Self::Note(names) => names.iter().map(|called| called.name.as_str().as_bytes().to_vec()).collect(),
-            Self::Text(forms) => forms.0.iter().map(|form| form.as_bytes().to_vec()).collect(),
+            Self::Text(forms) => forms.spelled(),
             Self::Lines(lines) => lines.iter().map(|line| line.as_bytes().to_vec()).collect(),
         }
     }
@@ -138,7 +163,7 @@ impl Sought {
     pub fn is_in(&self, content: &[u8]) -> bool {
         match self {
             Self::Note(_) => std::str::from_utf8(content).is_ok_and(|text| !self.links_in(text).is_empty()),
-            Self::Text(forms) => forms.are_in(content),
+            Self::Text(forms) => forms.are_said_in(content),
             Self::Lines(lines) => are_lines_of(lines, content),
         }
     }
@@ -187,11 +212,13 @@ impl Sought {
 
     /// Cuts every place out of a text that may be changed; `None` where there is none.
     ///
-    /// Of a line nothing but white space and the mark of a list may be left: then all of it goes.
+    /// Of a line nothing but white space and the mark of a list may be left: then all of it goes. JSON stays JSON where the text is
+    /// said by its strings.
     #[must_use]
     pub fn cut(&self, text: &str) -> Option<Cut> {
         match self {
             Self::Note(_) => cut_spans(text, &self.links_in(text)),
+            Self::Text(forms) if is_json(text) => cut_json(text, forms),
             Self::Text(forms) => cut_forms(text, forms),
             Self::Lines(lines) => cut_lines(text, lines),
         }
@@ -307,6 +334,33 @@ fn cut_forms(text: &str, forms: &Forms) -> Option<Cut> {
         }
     }
     (count > 0).then(|| Cut { text: without_bare_lines(&text, &marks), count })
+}
+
+/// Cuts what JSON says, and no part of an escape.
+fn cut_json(text: &str, forms: &Forms) -> Option<Cut> {
+    let (mut text, mut count) = (text.to_owned(), 0);
+    // Somebody may give it as it stands in the file.
+    let unescaped = forms.0.iter().filter_map(|form| Some(Unescaped::of(form)?.says));
+    let forms: Vec<String> = forms.0.iter().cloned().chain(unescaped).collect();
+    for _ in 0..ROUNDS {
+        let before = count;
+        for form in &forms {
+            let json = Unescaped::of(&text)?;
+            let (mut left, mut from) = (String::with_capacity(text.len()), 0);
+            for at in memmem::find_iter(json.says.as_bytes(), form.as_bytes()) {
+                let place = json.range(at..at + form.len());
+                left.push_str(text.get(from..place.start)?);
+                from = place.end;
+                count += 1;
+            }
+            left.push_str(text.get(from..)?);
+            text = left;
+        }
+        if count == before {
+            break;
+        }
+    }
+    (count > 0).then_some(Cut { text, count })
 }
 
 /// Cuts `pattern` out, and out of what is left, in one pass (Knuth, Morris and Pratt with a stack): what comes before a
@@ -431,6 +485,29 @@ mod tests {
         assert!(Forms::new("ab").is_none() && Forms::new(" a b \n").is_none() && Forms::new("").is_none());
     }
 
+    /// Checks what the strings of a list say, read by a parser that knows nothing of places.
+    #[track_caller]
+    fn check_json(sought: &str, json: &str, after: &[&str]) {
+        let sought = text(sought);
+        assert!(sought.is_in(json.as_bytes()), "{json}");
+        let cut = sought.cut(json).map_or(json.to_owned(), |cut| cut.text);
+        assert_eq!(serde_json::from_str::<Vec<String>>(&cut).unwrap(), after, "{json}");
+    }
+
+    #[test]
+    fn a_text_is_cut_out_of_what_json_says() {
+        check_json(r#"said "blue zebra" twice"#, r#"["he said \"blue zebra\" twice.", "x"]"#, &["he .", "x"]);
+        check_json(r#"said \"blue zebra\" twice"#, r#"["he said \"blue zebra\" twice."]"#, &["he ."]);
+        check_json("Zoë K", r#"["Zo\u00eb K", "Zoe\u0308 K", "Zoë K"]"#, &["", "", ""]);
+        check_json("one\ntwo", r#"["a one\ntwo b"]"#, &["a  b"]);
+        check_json("Sea", r#"["\u0053ea", "secS\u0065aea"]"#, &["", "secea"]);
+        check_json("ab/cd", r#"["ab\/cd", "ab/cd"]"#, &["", ""]);
+        // Letters of an escape are none of the text.
+        check_json("nabout", r#"["line\nabout"]"#, &["line\nabout"]);
+        let mixed = r#"["line\nabout", "nabout it"]"#;
+        check_json("nabout", mixed, &["line\nabout", " it"]);
+    }
+
     #[test]
     fn cutting_is_linear_in_hostile_texts() {
         let many = 200_000;
@@ -440,6 +517,9 @@ mod tests {
         assert!(text("abc").cut(&format!("{}{}", "a".repeat(many), "bc".repeat(many))) == all);
         assert!(text(&format!("{}b", "a".repeat(many / 2))).cut(&"a".repeat(many)).is_none());
         assert!(note(&["a.md"]).cut(&"[[".repeat(many)).is_none());
+        let json = |inner: &str| format!("[\"{}\"]", inner.repeat(many));
+        assert!(text("a\na\na").is_in(json("a\\n").as_bytes()) && text("abc").cut(&json("\\u0061")).is_none());
+        assert!(text("abc").cut(&json("\\u0061bc")).is_some_and(|cut| cut.text == "[\"\"]"));
     }
 
     #[test]

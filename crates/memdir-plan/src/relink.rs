@@ -314,11 +314,11 @@ impl<'a> Renamed<'a> {
         let Ok(canvas) = Canvas::parse(text) else { return Ok(splices) };
         for place in &canvas.places {
             let new = match place.kind {
-                PlaceKind::Text => self.in_text(path, &place.says)?,
-                PlaceKind::Card(_) | PlaceKind::Background if place.says.is_empty() => continue,
+                PlaceKind::Text => self.in_text(path, place.says())?,
+                PlaceKind::Card(_) | PlaceKind::Background if place.says().is_empty() => continue,
                 PlaceKind::Card(_) | PlaceKind::Background => {
-                    let led = self.leads_elsewhere(&place.says, Syntax::Root, path);
-                    led.map(|led| (0..place.says.len(), self.called(&led.target).to_string())).into_iter().collect()
+                    let led = self.leads_elsewhere(place.says(), Syntax::Root, path);
+                    led.map(|led| (0..place.says().len(), self.called(&led.target).to_string())).into_iter().collect()
                 }
             };
             splices.extend(new.into_iter().map(|(said, new)| (place.range(said), canvas.encode(&new))));

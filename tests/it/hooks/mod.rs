@@ -131,6 +131,16 @@ fn a_message_is_told_what_fits_it_or_nothing() {
 }
 
 #[test]
+fn a_message_that_was_cut_within_a_letter_is_answered() {
+    let env = memory();
+    for (program, [_, prompt, ..]) in EVENTS {
+        let sent = input(program, prompt, "write a text to my dentist CUT", "").replace("CUT", "\\ud83d");
+        let ran = finish(command(&env, program, prompt, &[]), sent.as_bytes());
+        assert!(told(program, prompt, &ran).unwrap().contains("Grace Hopper"), "{ran:?}");
+    }
+}
+
+#[test]
 fn what_changed_since_the_last_session_of_the_program_is_told() {
     let env = memory();
     let start = |program: &str| told(program, "SessionStart", &hook(&env, program, "SessionStart", "", &[])).unwrap();

@@ -109,37 +109,34 @@ fn path(program: Program, day: &str, session: Option<&str>, number: usize) -> Re
 /// A conversation as a note of at most `most` bytes. What was said stands in blocks of text, so that nothing in it is a link,
 /// a task, a fact or a tag of this note. Of a long one the end is kept; `None` where not even that has room.
 fn note(program: Program, day: &str, said: &[Said], most: usize) -> Option<String> {
+    const CUT: &str = "\nThe beginning was too long to be kept.\n";
+    /// As long as the line can be that tells how many lines were left out.
+    const LEFT_OUT: usize = 60;
     let secrets = Filter::compile("secret");
-    let mut left_out = 0;
-    let blocks: Vec<String> = said
-        .iter()
-        .map(|said| {
-            let path = MemoryPath::parse("conversation.md");
-            let redacted = path.map(|path| secrets.redact(&path, &said.text));
-            let text = redacted.as_ref().map_or("", |redacted| redacted.text.as_str());
-            left_out += redacted.as_ref().map_or(0, |redacted| redacted.removed.len());
-            block(said.by_user, text)
-        })
-        .collect();
     let mut head =
         format!("---\nprogram: {}\ndate: {day}\n---\n\n# Conversation in {}\n", program.name(), program.title());
+    let mut room = most.saturating_sub(head.len() + LEFT_OUT + CUT.len());
+    let (mut blocks, mut left_out) = (Vec::new(), 0);
+    // From the end: what is not kept need not be looked through.
+    for said in said.iter().rev() {
+        let path = MemoryPath::parse("conversation.md");
+        let redacted = path.map(|path| secrets.redact(&path, &said.text));
+        let text = redacted.as_ref().map_or("", |redacted| redacted.text.as_str());
+        let block = block(said.by_user, text);
+        let Some(rest) = room.checked_sub(block.len()) else { break };
+        room = rest;
+        left_out += redacted.as_ref().map_or(0, |redacted| redacted.removed.len());
+        blocks.push(block);
+    }
     if left_out > 0 {
-        // Writing to a text does not fail.
         let lines =
             if left_out == 1 { "1 line with a secret was" } else { &format!("{left_out} lines with secrets were") };
+        // Writing to a text does not fail.
         let _ = write!(head, "\n{lines} left out.\n");
     }
-    const CUT: &str = "\nThe beginning was too long to be kept.\n";
-    let mut room = most.saturating_sub(head.len() + CUT.len());
-    let mut first = blocks.len();
-    while let Some(block) =
-        first.checked_sub(1).and_then(|before| blocks.get(before)).filter(|block| block.len() <= room)
-    {
-        room -= block.len();
-        first -= 1;
-    }
-    let cut = if first > 0 { CUT } else { "" };
-    (first < blocks.len()).then(|| format!("{head}{cut}{}", blocks.get(first..).unwrap_or_default().concat()))
+    let cut = if blocks.len() < said.len() { CUT } else { "" };
+    blocks.reverse();
+    (!blocks.is_empty()).then(|| format!("{head}{cut}{}", blocks.concat()))
 }
 
 /// What was said once, in a block that no line of it ends.
@@ -184,6 +181,7 @@ mod tests {
         let note = note(Program::Cursor, "2026-11-24", &said, 2_000).unwrap();
         assert!(note.len() <= 2_000 && note.contains("sentence 999") && !note.contains("sentence 0\n"), "{note}");
         assert!(note.contains("The beginning was too long"), "{note}");
+        assert!(note.find("sentence 998") < note.find("sentence 999"), "{note}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! A conversation as a program keeps it: lines of JSON, of which what a person and a model said is taken, whole.
 
+use memdir_note::json::without_halves;
 use serde_json::Value;
 
 /// Something that was said.
@@ -20,7 +21,7 @@ pub(super) fn read(text: &str) -> Vec<Said> {
 }
 
 fn said(line: &str) -> Option<Said> {
-    let line: Value = serde_json::from_str(line).ok()?;
+    let line: Value = serde_json::from_str(&without_halves(line)).ok()?;
     let is_program = |key: &str| line.get(key).and_then(Value::as_bool) == Some(true);
     // Claude Code marks so what it adds itself, and what an agent below was told.
     if is_program("isMeta") || is_program("isSidechain") {
@@ -79,6 +80,7 @@ mod tests {
         );
         check(r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":"ls"}]}}"#, None);
         check(r#"{"type":"user","isMeta":true,"message":{"role":"user","content":"Caveat"}}"#, None);
+        check(r#"{"role":"user","content":"cut \ud83d"}"#, Some((true, "cut \u{fffd}")));
         // Codex.
         check(
             r#"{"timestamp":"…","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Hello"}]}}"#,
