@@ -127,7 +127,7 @@ fn an_edit_goes_through_the_journal_and_meets_no_other() {
     assert_eq!((edited.code, edited.stdout.as_str()), (0, "1 line in user.md · undo: memdir undo\n"), "{edited:?}");
     assert!(env.read("user.md").contains("- city: Lisbon\n"));
     assert_eq!(env.run(&["edit", "user"], "").stderr, "nothing was changed\n");
-    env.ask(&["undo"]).exits(0);
+    env.ask(&["undo", "--yes"]).exits(0);
     assert!(env.read("user.md").contains("- city: London\n"));
     let note = env.at("user.md").to_str().unwrap().to_owned();
     let env = env.set("EDITOR", &format!("echo '- later: yes' >> {note}; sed -i s/London/Lisbon/"));

@@ -262,8 +262,8 @@ pub(super) enum AccountCommand {
         /// Only show it
         #[arg(long)]
         dry_run: bool,
-        /// Do not ask
-        #[arg(long, requires = "server")]
+        /// Do not ask; only `--server` does
+        #[arg(long)]
         yes: bool,
     },
     /// Restore a note to what it was right after a change
