@@ -14,9 +14,9 @@ const MOST_BYTES: usize = 64 << 10;
 /// Why nothing in the front matter of a note is read.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct FrontMatterError {
-    /// The line of the note at which it is no YAML any more, from 1.
+    /// The line of the note at which it is no YAML any more, from 1; 1 where no line is wrong.
     pub line: usize,
-    /// What the parser of YAML says of that.
+    /// What the parser of YAML says of that, or what else keeps it from being read.
     pub message: String,
 }
 
@@ -181,15 +181,18 @@ impl FrontMatter {
     pub(super) fn parse(text: &str) -> Self {
         let Some(Fences { yaml, body }) = Fences::of(text) else { return Self::default() };
         let end = yaml.end;
-        let read = if yaml.len() <= MOST_BYTES { Self::read(text, yaml.start, end) } else { Err(None) };
-        let read = read.unwrap_or_else(|error| {
-            // The parser counts the lines below the first `---`.
-            let error = error.map(|error| FrontMatterError {
-                line: error.marker().line() + 1,
-                message: error.info().trim().to_owned(),
-            });
-            Self { error, ..Self::default() }
-        });
+        let read = if yaml.len() > MOST_BYTES {
+            Err(FrontMatterError { line: 1, message: format!("it is longer than {} KiB", MOST_BYTES >> 10) })
+        } else {
+            Self::read(text, yaml.start, end).map_err(|error| match error {
+                // The parser counts the lines below the first `---`.
+                Some(error) => {
+                    FrontMatterError { line: error.marker().line() + 1, message: error.info().trim().to_owned() }
+                }
+                None => FrontMatterError { line: 1, message: "where a value in it stands cannot be told".to_owned() },
+            })
+        };
+        let read = read.unwrap_or_else(|error| Self { error: Some(error), ..Self::default() });
         Self { body, end, ..read }
     }
 

@@ -106,6 +106,17 @@ fn code_comments_and_mathematics_hold_no_links() {
 }
 
 #[test]
+fn front_matter_that_is_too_long_says_so() {
+    let note = |items: usize| format!("---\nkey: value\ntags:\n{}---\n- a: b\n", "  - one\n".repeat(items));
+    let (short, long) = (note(4_000), note(9_000));
+    let (short, long) = (Note::parse(&short), Note::parse(&long));
+    assert_eq!((short.front_error(), short.front_values("key").len()), (None, 1));
+    let error = long.front_error().unwrap();
+    assert_eq!((error.line, error.message.as_str()), (1, "it is longer than 64 KiB"));
+    assert_eq!((long.front_values("key").len(), long.facts().len()), (0, 1));
+}
+
+#[test]
 fn front_matter_holds_links_in_its_values() {
     let text = "---\nup: \"[[a|A]]\"\nlist:\n  - '[[it''s]]'\n  - see [[ü/c]] now\nflow: [\"[[d]]\", [[e]]]\n[[k]]: x\n---\n[[f]]\n";
     check_links(
