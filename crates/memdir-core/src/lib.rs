@@ -8,6 +8,7 @@
 pub mod action;
 pub mod catalog;
 pub mod digest;
+pub mod json;
 pub mod path;
 pub mod report;
 pub mod retry;

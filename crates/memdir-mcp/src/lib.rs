@@ -37,6 +37,7 @@ mod subscriptions;
 mod tool_words;
 mod tools;
 mod verbatim;
+mod whole;
 
 pub use agent::{AgentAnswer, MemoryAgent};
 pub use client::{Claim, Client, Register, Unknown};

@@ -21,6 +21,7 @@ use super::connection::{Connection, ConnectionKind};
 use super::panics::PanicGuard;
 use super::service::{self, Service, VERSIONS};
 use super::verbatim::WholeResults;
+use super::whole::WholeCharacters;
 use super::{Server, lock};
 
 /// How long a client that has closed its end may take to read what is still to be said.
@@ -45,7 +46,7 @@ pub async fn serve_streams(
 ) {
     let connection = Arc::new(Connection::new(ConnectionKind::Stdio { client }));
     let streams = Streams {
-        inner: AsyncRwTransport::new_server(read, write),
+        inner: AsyncRwTransport::new_server(WholeCharacters::new(read), write),
         stop,
         closing: connection.closing.clone(),
         open: Arc::default(),

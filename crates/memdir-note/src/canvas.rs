@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use serde_json::value::RawValue;
 
-use super::json::{Style, Unescaped};
 use super::{Note, Seen, SeenLink, Syntax};
+use memdir_core::json::{Style, Unescaped};
 use memdir_core::report::LinkKind;
 
 /// A canvas, read once.

@@ -18,7 +18,6 @@ pub mod fact;
 mod front;
 pub mod heading;
 mod html;
-pub mod json;
 pub mod link;
 mod markup;
 pub mod name;

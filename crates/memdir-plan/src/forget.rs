@@ -9,8 +9,8 @@ use serde_json::Value as Json;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::needle::Needle;
+use memdir_core::json::{Style, Unescaped, is_json};
 use memdir_core::path::MemoryPath;
-use memdir_note::json::{Style, Unescaped, is_json};
 use memdir_note::link::may_stand_in;
 use memdir_note::target::comparable;
 use memdir_note::{Note, Syntax};

@@ -10,7 +10,7 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use memdir_note::json::without_halves;
+use memdir_core::json::without_halves;
 use serde_json::{Value, json};
 
 /// A program that runs hooks.
@@ -122,7 +122,7 @@ impl Input {
     /// Reads what a program sent; `None` for what is no JSON object.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let sent = String::from_utf8_lossy(bytes);
-        let sent: Value = serde_json::from_str(&without_halves(&sent)).ok()?;
+        let sent: Value = serde_json::from_slice(&without_halves(sent.as_bytes())).ok()?;
         let sent = sent.as_object()?;
         let text = |names: &[&str]| {
             let found = names.iter().find_map(|name| sent.get(*name)?.as_str());

@@ -1,6 +1,6 @@
 //! A conversation as a program keeps it: lines of JSON, of which what a person and a model said is taken, whole.
 
-use memdir_note::json::without_halves;
+use memdir_core::json::without_halves;
 use serde_json::Value;
 
 /// Something that was said.
@@ -21,7 +21,7 @@ pub(super) fn read(text: &str) -> Vec<Said> {
 }
 
 fn said(line: &str) -> Option<Said> {
-    let line: Value = serde_json::from_str(&without_halves(line)).ok()?;
+    let line: Value = serde_json::from_slice(&without_halves(line.as_bytes())).ok()?;
     let is_program = |key: &str| line.get(key).and_then(Value::as_bool) == Some(true);
     // Claude Code marks so what it adds itself, and what an agent below was told.
     if is_program("isMeta") || is_program("isSidechain") {

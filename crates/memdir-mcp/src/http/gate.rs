@@ -26,6 +26,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use memdir_core::json::without_halves;
 use memdir_server::{OpenConnection, catch_panic_async, only};
 
 use super::reply::{Refusal, Reply};
@@ -236,7 +237,7 @@ async fn collect(pieces: &mut BodyDataStream, most: usize) -> Result<Bytes, Refu
         }
         whole.extend_from_slice(&piece);
     }
-    Ok(whole.into())
+    Ok(without_halves(&whole).into_owned().into())
 }
 
 /// Says in the protocol's words what the service says in others, and nothing of what went wrong inside.

@@ -6,6 +6,9 @@ use std::ops::Range;
 
 use serde::de::IgnoredAny;
 
+/// The bytes of the longest escape, that of a pair.
+const LONGEST_ESCAPE: usize = 12;
+
 /// What JSON says, its escapes replaced by what they mean. Outside of strings there are none, so a whole text of JSON can be
 /// read so as well as one string of it.
 #[derive(Debug)]
@@ -22,7 +25,7 @@ impl Unescaped {
     /// # Examples
     ///
     /// ```
-    /// use memdir_note::json::Unescaped;
+    /// use memdir_core::json::Unescaped;
     ///
     /// let text = r#"{"said":"an \u00e9, and \"so\" on"}"#;
     /// let read = Unescaped::of(text).unwrap();
@@ -36,7 +39,7 @@ impl Unescaped {
         while let Some(gap) = memchr::memchr(b'\\', json.as_bytes().get(at..)?) {
             says.push_str(json.get(at..at + gap)?);
             at += gap;
-            let (character, length) = escape(json.get(at..)?)?;
+            let (character, length) = escape(json.as_bytes().get(at..)?)?;
             says.push(character.unwrap_or(char::REPLACEMENT_CHARACTER));
             at += length;
             escapes.push((says.len(), at));
@@ -59,17 +62,17 @@ impl Unescaped {
 }
 
 /// The character that a text begins with as an escape, and the bytes of that; no character for half of a pair.
-fn escape(text: &str) -> Option<(Option<char>, usize)> {
-    let plain = match text.as_bytes().get(1)? {
+fn escape(json: &[u8]) -> Option<(Option<char>, usize)> {
+    let plain = match json.get(1)? {
         b'b' => '\u{8}',
         b'f' => '\u{c}',
         b'n' => '\n',
         b'r' => '\r',
         b't' => '\t',
         b'u' => {
-            let unit = |at: usize| u16::from_str_radix(text.get(at..at + 4)?, 16).ok();
+            let unit = |at: usize| u16::from_str_radix(std::str::from_utf8(json.get(at..at + 4)?).ok()?, 16).ok();
             let first = unit(2)?;
-            let second = text.get(6..).filter(|rest| rest.starts_with("\\u")).and_then(|_| unit(8));
+            let second = json.get(6..).filter(|rest| rest.starts_with(b"\\u")).and_then(|_| unit(8));
             let pair = second.and_then(|second| char::decode_utf16([first, second]).next()?.ok());
             return Some(match pair.filter(|character| character.len_utf16() == 2) {
                 Some(character) => (Some(character), 12),
@@ -91,15 +94,15 @@ pub fn is_json(text: &str) -> bool {
 /// JSON in which halves of pairs, for which there is no character, are the sign for what cannot be shown. Programs that cut a text
 /// between them write such.
 #[must_use]
-pub fn without_halves(json: &str) -> Cow<'_, str> {
-    let (mut whole, mut from, mut at) = (String::new(), 0, 0);
-    while let Some(gap) = json.as_bytes().get(at..).and_then(|rest| memchr::memchr(b'\\', rest)) {
+pub fn without_halves(json: &[u8]) -> Cow<'_, [u8]> {
+    let (mut whole, mut from, mut at) = (Vec::new(), 0, 0);
+    while let Some(gap) = json.get(at..).and_then(|rest| memchr::memchr(b'\\', rest)) {
         at += gap;
         // What is no escape is for the parser to refuse.
-        let Some((character, length)) = json.get(at..).and_then(escape) else { break };
+        let (character, length) = json.get(at..).and_then(escape).unwrap_or((Some('\\'), 1));
         if character.is_none() {
-            whole.push_str(json.get(from..at).unwrap_or_default());
-            whole.push_str("\\ufffd");
+            whole.extend_from_slice(json.get(from..at).unwrap_or_default());
+            whole.extend_from_slice(b"\\ufffd");
             from = at + length;
         }
         at += length;
@@ -107,8 +110,23 @@ pub fn without_halves(json: &str) -> Cow<'_, str> {
     if from == 0 {
         return Cow::Borrowed(json);
     }
-    whole.push_str(json.get(from..).unwrap_or_default());
+    whole.extend_from_slice(json.get(from..).unwrap_or_default());
     Cow::Owned(whole)
+}
+
+/// How many bytes of JSON of which more is to come are no part of an escape that may go on. What a line ends does not go on.
+#[must_use]
+pub fn before_begun(json: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(gap) = json.get(at..).and_then(|rest| memchr::memchr(b'\\', rest)) {
+        at += gap;
+        let rest = json.get(at..).unwrap_or_default();
+        if rest.len() < LONGEST_ESCAPE && !rest.contains(&b'\n') {
+            return at;
+        }
+        at += escape(rest).map_or(1, |(_, length)| length);
+    }
+    json.len()
 }
 
 /// How the strings of a text of JSON are written, where there is a choice.
@@ -162,19 +180,20 @@ mod tests {
 
     #[track_caller]
     fn check(json: &str, expected: &str) {
-        let whole = without_halves(json);
-        assert_eq!(whole, expected);
-        assert_eq!(serde_json::from_str::<IgnoredAny>(&whole).is_ok(), !json.contains('x'), "{json}");
+        let whole = without_halves(json.as_bytes());
+        assert_eq!(whole, expected.as_bytes());
+        assert!(serde_json::from_slice::<String>(&whole).is_ok(), "{json}");
     }
 
     #[test]
     fn halves_of_pairs_are_replaced_and_nothing_else() {
-        check(r#"["a \ud83d b"]"#, r#"["a \ufffd b"]"#);
-        check(r#"["\ud83d\ud83d\ude00\ude00"]"#, r#"["\ufffd\ud83d\ude00\ufffd"]"#);
-        check(r#"["\\ud83d \ud83d\n"]"#, r#"["\\ud83d \ufffd\n"]"#);
-        check(r#"["\ud83d\u0041"]"#, r#"["\ufffd\u0041"]"#);
+        check(r#""a \ud83d b""#, r#""a \ufffd b""#);
+        check(r#""\ud83d\ud83d\ude00\ude00""#, r#""\ufffd\ud83d\ude00\ufffd""#);
+        check(r#""\\ud83d \ud83d\n""#, r#""\\ud83d \ufffd\n""#);
+        check(r#""\ud83d\u0041""#, r#""\ufffd\u0041""#);
+        assert_eq!(*without_halves(b"\xff\\x\\ud83d"), *b"\xff\\x\\ufffd", "what is no JSON");
         for whole in [r#"["\ud83d\ude00 \u00e9"]"#, "[]", r#"["\ud83x"]"#, "\\"] {
-            assert!(matches!(without_halves(whole), Cow::Borrowed(_)), "{whole}");
+            assert!(matches!(without_halves(whole.as_bytes()), Cow::Borrowed(_)), "{whole}");
         }
     }
 
