@@ -129,3 +129,12 @@ fn what_is_no_message_is_said_to_be_none() {
         .replace("application/json\r\nContent-L", "text/plain\r\nContent-L");
     check_refused(&site.send(typed), 415);
 }
+
+#[test]
+fn a_body_that_was_cut_within_a_character_is_answered() {
+    let site = Site::start();
+    // As long as what takes its place.
+    let asked = modern("desk", "tools/call", call("search_files", json!({"query": "London ZZZZZZ"})));
+    let answer = site.send(asked.replace("ZZZZZZ", "\\ud83d")).json();
+    assert_eq!(answer["result"]["structuredContent"]["value"]["query"], "London \u{fffd}", "{answer}");
+}

@@ -123,6 +123,18 @@ fn mistakes_of_the_protocol_are_answered_and_nothing_ends() {
 }
 
 #[test]
+fn a_message_that_was_cut_within_a_character_is_answered() {
+    let env = Env::ada();
+    let mut client = Client::open(&env, LEGACY[0], &[]);
+    let call = json!({"name": "search_files", "arguments": {"query": "London CUT"}});
+    let asked = json!({"jsonrpc": "2.0", "id": 90, "method": "tools/call", "params": call}).to_string();
+    client.send_text(&asked.replace("CUT", "\\ud83d"));
+    let answer = client.answer(90);
+    assert_eq!(answer["result"]["structuredContent"]["value"]["query"], "London \u{fffd}", "{answer}");
+    assert_eq!(client.close().code, 0);
+}
+
+#[test]
 fn nothing_but_the_protocol_is_on_standard_output_and_no_text_in_the_log() {
     let env = Env::with(&[("user.md", "# Ada\n\n- secret-word: London\n")]);
     let log = env.base().join("memdir.log");
