@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock};
 
+use memdir_core::json::without_halves;
 use memdir_core::text::escape_unseen;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, NumberOrString, RequestId,
@@ -104,7 +105,7 @@ impl Wire {
     /// The line, shortened, where it is no message: programs greet people and log here, and go on to answer. Other clients pass
     /// over such lines too. Empty for a message that nobody waits for.
     pub(crate) fn reads(&self, line: &[u8]) -> Result<ServerJsonRpcMessage, String> {
-        match serde_json::from_slice(line) {
+        match serde_json::from_slice(&without_halves(line)) {
             Ok(message @ Value::Object(_)) if is_message(&message) => self.receives(message).ok_or_else(String::new),
             Ok(_) => Err(quoted(line)),
             Err(_) => self.broken_answer(line).ok_or_else(|| quoted(line)),
@@ -247,6 +248,14 @@ mod tests {
         assert!(wire.receives(answer(1)).is_some());
         let ping = json!({"jsonrpc": "2.0", "id": 0, "method": "ping"});
         assert!(wire.receives(ping).is_some(), "the server numbers its own requests");
+    }
+
+    #[test]
+    fn a_result_that_was_cut_within_a_character_is_read() {
+        let wire = Wire::default();
+        let id = sends(&wire, 1, call());
+        wire.reads(br#"{"jsonrpc":"2.0","id":1,"result":{"content":[],"said":"cut \ud83d"}}"#).unwrap();
+        assert_eq!(wire.take(&id).unwrap()["said"], "cut \u{fffd}");
     }
 
     #[test]

@@ -180,6 +180,9 @@ fn calls_that_come_together_start_one_process() {
     assert_eq!(text(&fixture.call("one__counter", json!({})).unwrap()), "9");
 }
 
+/// A result that its server has cut within a character.
+const CUT: &str = r#"{"content":[{"type":"text","text":"cut \ud83d"}]}"#;
+
 /// A scripted server on a port, until this is dropped.
 struct Remote {
     process: Child,
@@ -189,7 +192,8 @@ struct Remote {
 impl Remote {
     fn start(port: &str, journal: &Path) -> Self {
         let mut command = Command::new(example("scripted_server"));
-        command.args(["--http", port]).env("SCRIPTED_JOURNAL", journal).stdin(Stdio::null()).stderr(Stdio::piped());
+        command.args(["--http", port]).env("SCRIPTED_JOURNAL", journal).env("SCRIPTED_ODD", CUT);
+        command.stdin(Stdio::null()).stderr(Stdio::piped());
         let mut process = command.spawn().unwrap();
         let lines = BufReader::new(process.stderr.take().unwrap()).lines();
         let port = lines.map_while(Result::ok).find_map(|line| line.strip_prefix("port ").map(str::to_owned));
@@ -235,6 +239,14 @@ fn a_server_at_an_address_that_comes_back_is_used_again_and_a_call_is_made_once(
     let error = fixture.call("far__die", json!({})).unwrap_err();
     assert!(matches!(error, CallError::Unreachable { may_be_done: true, .. }), "{error:?}");
     assert_eq!(fixture.times("far", "tools/call die"), 1);
+}
+
+#[test]
+fn a_result_that_was_cut_within_a_character_is_read() {
+    let near = Fixture::new([script("near").env("SCRIPTED_ODD", CUT)]);
+    assert_eq!(text(&near.call("near__odd", json!({})).unwrap()), "cut \u{fffd}");
+    let (far, _journal, _remote) = far();
+    assert_eq!(text(&far.call("far__odd", json!({})).unwrap()), "cut \u{fffd}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! [`Client`]: who sends the requests to one server, whichever kind of HTTP it speaks.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,6 +25,7 @@ use super::{LAST_EVENT, Place, SESSION, install_tls, is_of_this_machine, limits}
 use crate::auth::Bearer;
 use crate::connect::Places;
 use crate::wire::{MOST_MESSAGE, Wire, WireEnd};
+use memdir_core::json::without_halves;
 use memdir_tools::Server;
 
 /// How long it may take to reach a server's machine.
@@ -144,7 +146,8 @@ impl Client {
             return Ok(StreamableHttpPostResponse::Sse(self.kept(events.boxed()), head.session));
         }
         if head.is_of(JSON) {
-            let value: Value = serde_json::from_slice(&read_whole(response, limits.max_json_response_size).await?)?;
+            let body = read_whole(response, limits.max_json_response_size).await?;
+            let value: Value = serde_json::from_slice(&without_halves(&body))?;
             self.wire.keep(&value);
             let message: ServerJsonRpcMessage = serde_json::from_value(value)?;
             let is_answer = head.status.is_success() || matches!(message, JsonRpcMessage::Error(_));
@@ -206,11 +209,12 @@ impl Client {
         request
     }
 
-    /// The events of a stream, each result among them left in the wire as it came.
+    /// The events of a stream without halves of characters, each result among them left in the wire as it came.
     fn kept(&self, events: Events) -> Events {
         let wire = Arc::clone(&self.wire);
-        let keep = move |event: &Result<Sse, SseError>| match event {
+        let keep = move |event: &mut Result<Sse, SseError>| match event {
             Ok(event) => {
+                event.data = event.data.take().map(whole);
                 if let Some(value) = event.data.as_deref().and_then(|data| serde_json::from_str(data).ok()) {
                     wire.keep(&value);
                 }
@@ -218,7 +222,18 @@ impl Client {
             Err(error) if is_too_long(error) => wire.end(WireEnd::TooLarge),
             Err(_) => {}
         };
-        events.inspect(keep).boxed()
+        let kept = move |mut event| {
+            keep(&mut event);
+            event
+        };
+        events.map(kept).boxed()
+    }
+}
+
+fn whole(json: String) -> String {
+    match without_halves(json.as_bytes()) {
+        Cow::Borrowed(_) => json,
+        Cow::Owned(whole) => String::from_utf8_lossy(&whole).into_owned(),
     }
 }
 
