@@ -183,6 +183,37 @@ fn a_draft_that_was_left_is_told_and_can_be_forgotten() {
 
 /// The audit's hashes cover the names of clients: what cannot be erased is said, and never denied.
 #[test]
+fn a_note_that_is_gone_is_forgotten_by_the_name_that_people_say() {
+    let env = Env::with(&[("user.md", "# Me\n")]);
+    env.run(&["new", "people/carl.md", "Quellwerk"], "");
+    env.run(&["rm", "people/carl"], "");
+    env.ask(&["forget", "people/carl", "--yes"]).exits(0);
+    env.run(&["undo"], "");
+    assert!(!env.memory().join("people/carl.md").exists());
+    env.run(&["new", "people/dora.md", "Quellwerk"], "");
+    env.run(&["mv", "people/dora", "bob"], "");
+    let failure = env.ask(&["forget", "people/dora", "--yes"]).exits(4);
+    assert_eq!(failure["error"]["message"], "`people/dora.md` is called `people/bob.md` now");
+}
+
+#[test]
+fn a_history_that_is_not_looked_through_is_told() {
+    let env = Env::with(&[("user.md", "# Me\n\n- works at: Quellwerk\n")]);
+    env.run(&["add", "user", "more"], "");
+    let other = env.at(".memdir/other");
+    std::fs::create_dir_all(&other).unwrap();
+    std::fs::write(other.join("history.sqlite"), "packed").unwrap();
+    let erased = env.ask(&["forget", "--text", "Quellwerk", "--yes"]).exits(0);
+    assert_eq!(
+        erased["left"],
+        json!([{"where": "state", "path": ".memdir/other/history.sqlite", "count": 0}]),
+        "{erased}"
+    );
+    let again = env.ask(&["forget", "--text", "Quellwerk", "--yes"]).exits(4);
+    assert!(again["error"]["message"].as_str().unwrap().contains(".memdir/other/history.sqlite"), "{again}");
+}
+
+#[test]
 fn forget_says_what_it_cannot_erase() {
     let env = Env::with(&[("user.md", "# Me\n\n- works at: Quellwerk\n")]);
     let append = r#"<actions>[{"action": "append_file", "path": "user.md", "content": "- pet: cat"}]</actions>"#;

@@ -20,7 +20,7 @@ pub struct Unescaped {
 }
 
 impl Unescaped {
-    /// Reads what was proved to be JSON; `None` for what is none. Half of a pair stands for no character.
+    /// Reads JSON. Half of a pair stands for no character, and a backslash of what is no JSON for itself.
     ///
     /// # Examples
     ///
@@ -28,24 +28,26 @@ impl Unescaped {
     /// use memdir_core::json::Unescaped;
     ///
     /// let text = r#"{"said":"an \u00e9, and \"so\" on"}"#;
-    /// let read = Unescaped::of(text).unwrap();
+    /// let read = Unescaped::of(text);
     /// let at = read.says.find(r#"é, and "so""#).unwrap();
     /// assert_eq!(&text[read.range(at..at + 12)], r#"\u00e9, and \"so\""#);
     /// ```
     #[must_use]
-    pub fn of(json: &str) -> Option<Self> {
+    pub fn of(json: &str) -> Self {
         let (mut says, mut escapes) = (String::with_capacity(json.len()), Vec::new());
-        let mut at = 0;
-        while let Some(gap) = memchr::memchr(b'\\', json.as_bytes().get(at..)?) {
-            says.push_str(json.get(at..at + gap)?);
-            at += gap;
-            let (character, length) = escape(json.as_bytes().get(at..)?)?;
+        let (mut rest, mut at) = (json, 0);
+        while let Some((before, from)) =
+            memchr::memchr(b'\\', rest.as_bytes()).and_then(|gap| rest.split_at_checked(gap))
+        {
+            says.push_str(before);
+            let (character, length) = escape_or_itself(from.as_bytes());
             says.push(character.unwrap_or(char::REPLACEMENT_CHARACTER));
-            at += length;
+            at += before.len() + length;
             escapes.push((says.len(), at));
+            rest = json.get(at..).unwrap_or_default();
         }
-        says.push_str(json.get(at..)?);
-        Some(Self { says, escapes })
+        says.push_str(rest);
+        Self { says, escapes }
     }
 
     /// Where in the JSON a range of what is said stands.
@@ -79,9 +81,39 @@ fn escape(json: &[u8]) -> Option<(Option<char>, usize)> {
                 None => (char::from_u32(u32::from(first)), 6),
             });
         }
-        plain => char::from(*plain),
+        b'"' => '"',
+        b'\\' => '\\',
+        b'/' => '/',
+        _ => return None,
     };
     Some((Some(plain), 2))
+}
+
+/// As [`escape`]; what begins none is a backslash.
+fn escape_or_itself(json: &[u8]) -> (Option<char>, usize) {
+    escape(json).unwrap_or((Some('\\'), 1))
+}
+
+/// Where the strings of JSON stand that are no keys, without their quotes.
+#[must_use]
+pub fn values(json: &str) -> Vec<Range<usize>> {
+    let (mut found, mut at) = (Vec::new(), 0);
+    while let Some(start) = json.get(at..).and_then(|rest| rest.find('"')).map(|quote| at + quote + 1) {
+        let mut end = start;
+        while let Some(gap) = json.as_bytes().get(end..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+            end += gap;
+            match json.as_bytes().get(end) {
+                Some(b'\\') => end += 2,
+                _ => break,
+            }
+        }
+        let after = json.get(end + 1..).unwrap_or_default();
+        if !after.trim_start().starts_with(':') {
+            found.push(start..end);
+        }
+        at = end + 1;
+    }
+    found
 }
 
 /// Whether a text is an object or a list.
@@ -99,7 +131,7 @@ pub fn without_halves(json: &[u8]) -> Cow<'_, [u8]> {
     while let Some(gap) = json.get(at..).and_then(|rest| memchr::memchr(b'\\', rest)) {
         at += gap;
         // What is no escape is for the parser to refuse.
-        let (character, length) = json.get(at..).and_then(escape).unwrap_or((Some('\\'), 1));
+        let (character, length) = escape_or_itself(json.get(at..).unwrap_or_default());
         if character.is_none() {
             whole.extend_from_slice(json.get(from..at).unwrap_or_default());
             whole.extend_from_slice(b"\\ufffd");
@@ -124,7 +156,7 @@ pub fn before_begun(json: &[u8]) -> usize {
         if rest.len() < LONGEST_ESCAPE && !rest.contains(&b'\n') {
             return at;
         }
-        at += escape(rest).map_or(1, |(_, length)| length);
+        at += escape_or_itself(rest).1;
     }
     json.len()
 }
@@ -198,6 +230,14 @@ mod tests {
     }
 
     #[test]
+    fn keys_are_no_values() {
+        let json = r#"{"a":"b \"c\"","d" : ["e",{"f":1}],"":""}"#;
+        let found: Vec<&str> = values(json).into_iter().filter_map(|at| json.get(at)).collect();
+        assert_eq!(found, [r#"b \"c\""#, "e", ""]);
+        assert_eq!(Unescaped::of(r"C:\Zoo \u00zz \").says, r"C:\Zoo \u00zz \", "what is no JSON is as it is");
+    }
+
+    #[test]
     fn an_object_or_a_list_is_json() {
         for text in ["{}", " [1]\n", "\u{feff}{\"a\":\"\\ud800\"}"] {
             assert!(is_json(text), "{text}");
@@ -215,7 +255,9 @@ mod tests {
             let strings: Vec<String> = words.iter().map(|words| format!("\"{}\"", style.escape(words))).collect();
             let json = format!("[{}]", strings.join(","));
             prop_assert_eq!(&serde_json::from_str::<Vec<String>>(&json).unwrap(), &words);
-            let read = Unescaped::of(&json).unwrap();
+            let read = Unescaped::of(&json);
+            let inner: Vec<String> = values(&json).into_iter().map(|at| Unescaped::of(&json[at]).says).collect();
+            prop_assert_eq!(&inner, &words);
             let plain: Vec<String> = words.iter().map(|words| format!("\"{words}\"")).collect();
             prop_assert_eq!(&read.says, &format!("[{}]", plain.join(",")));
             let mut start = 0;

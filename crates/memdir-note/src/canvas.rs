@@ -121,7 +121,7 @@ impl Place {
         let raw = raw.get();
         let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
         let start = inner.as_ptr().addr().checked_sub(text.as_ptr().addr())?;
-        Some(Self { kind, read: Unescaped::of(inner)?, start })
+        Some(Self { kind, read: Unescaped::of(inner), start })
     }
 
     /// What it says.

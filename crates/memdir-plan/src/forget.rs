@@ -2,21 +2,29 @@
 //!
 //! Owns those rules alone. Which files there are, and what the history holds, it is told; all work is linear in the text.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use memchr::memmem;
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_json::Value as Json;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::needle::Needle;
-use memdir_core::json::{Style, Unescaped, is_json};
+use memdir_core::json::{Style, Unescaped, is_json, values};
 use memdir_core::path::MemoryPath;
 use memdir_note::link::may_stand_in;
 use memdir_note::target::comparable;
-use memdir_note::{Note, Syntax};
+use memdir_note::{Canvas, Note, PlaceKind, Syntax};
 
 /// A text has to be this long, white space not counted: a shorter one stands in half of all words.
 pub const MIN_TEXT_CHARS: usize = 3;
+
+/// So often strings of JSON that are JSON again are looked into: what a model said stands so in a conversation.
+const NESTED: usize = 3;
+
+/// What is encoded in the address of a link.
+const IN_LINKS: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>').add(b'%').add(b'`');
 
 /// How often a text is searched again, since what is left may join to what was cut.
 const ROUNDS: usize = 8;
@@ -79,7 +87,8 @@ pub enum When {
     AfterMoves(u64),
 }
 
-/// A text as it was given, composed and decomposed.
+/// A text in the forms in which it may be written: composed and decomposed, with the line ends of other systems, and as JSON, YAML,
+/// tables, links, HTML and CSV have to say it.
 #[derive(Clone, Debug)]
 pub struct Forms(Vec<String>);
 
@@ -90,42 +99,56 @@ impl Forms {
         if text.chars().filter(|character| !character.is_whitespace()).count() < MIN_TEXT_CHARS {
             return None;
         }
-        let mut forms = vec![text.to_owned()];
-        for form in [text.nfc().collect::<String>(), text.nfd().collect()] {
-            if !forms.contains(&form) {
-                forms.push(form);
-            }
+        let mut forms = Self(vec![text.to_owned()]);
+        // Somebody may give it as it stands in JSON.
+        forms.add([text.nfc().collect(), text.nfd().collect(), Unescaped::of(text).says]);
+        for text in forms.0.clone() {
+            forms.add([text.replace("\r\n", "\n"), text.replace("\r\n", "\n").replace('\n', "\r\n")]);
         }
-        Some(Self(forms))
+        for text in forms.0.clone() {
+            let json = |is_ascii, escapes_slash| Style { is_ascii, escapes_slash }.escape(&text);
+            forms.add([json(false, false), json(false, true), json(true, false), json(true, true)]);
+            forms.add([text.replace('\'', "\'\'"), text.replace('"', "\"\""), text.replace('|', "\\|")]);
+            forms.add([text.replace(' ', "%20"), utf8_percent_encode(&text, IN_LINKS).to_string()]);
+            forms.add([text.replace('&', "&amp;"), html(&text)]);
+        }
+        Some(forms)
     }
 
-    /// The text as it may stand in a file: as it is, and as a string of JSON says it.
-    fn spelled(&self) -> Vec<Vec<u8>> {
-        let styles = [(false, false), (false, true), (true, false), (true, true)];
-        let mut spelled: Vec<Vec<u8>> = self.0.iter().map(|form| form.as_bytes().to_vec()).collect();
-        for form in &self.0 {
-            let written = styles.map(|(is_ascii, escapes_slash)| Style { is_ascii, escapes_slash }.escape(form));
-            for form in written.map(String::into_bytes) {
-                if !spelled.contains(&form) {
-                    spelled.push(form);
-                }
+    fn add<const N: usize>(&mut self, forms: [String; N]) {
+        for form in forms {
+            if !self.0.contains(&form) {
+                self.0.push(form);
             }
         }
-        spelled
     }
 
     fn are_in(&self, text: &[u8]) -> bool {
         self.0.iter().any(|form| memmem::find(text, form.as_bytes()).is_some())
     }
 
-    /// Whether a content holds the text, or says it, where it is JSON.
-    fn are_said_in(&self, content: &[u8]) -> bool {
-        let says = || {
-            let json = std::str::from_utf8(content).ok().filter(|text| text.contains('\\') && is_json(text))?;
-            Unescaped::of(json)
-        };
-        self.are_in(content) || says().is_some_and(|json| self.are_in(json.says.as_bytes()))
+    /// Whether a text holds it, or says it, where it is or holds JSON, some of whose strings may be JSON again.
+    fn are_said_in(&self, text: &str) -> bool {
+        let mut said = Cow::Borrowed(text);
+        for _ in 0..=NESTED {
+            if self.are_in(said.as_bytes()) {
+                return true;
+            }
+            if !said.contains('\\') {
+                return false;
+            }
+            said = Cow::Owned(Unescaped::of(&said).says);
+        }
+        false
     }
+
+    fn are_said_in_content(&self, content: &[u8]) -> bool {
+        std::str::from_utf8(content).map_or_else(|_| self.are_in(content), |text| self.are_said_in(text))
+    }
+}
+
+fn html(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 /// A text out of which something was cut.
@@ -142,8 +165,16 @@ impl Sought {
     #[must_use]
     pub fn needles(&self) -> Vec<Vec<u8>> {
         match self {
-            Self::Note(names) => names.iter().map(|called| called.name.as_str().as_bytes().to_vec()).collect(),
-            Self::Text(forms) => forms.spelled(),
+            Self::Note(names) => {
+                let names = names.iter().map(|called| called.name.as_str());
+                let written = names.flat_map(|name| {
+                    [false, true].map(|is_ascii| Style { is_ascii, escapes_slash: false }.escape(name))
+                });
+                let mut needles: Vec<Vec<u8>> = written.map(String::into_bytes).collect();
+                needles.dedup();
+                needles
+            }
+            Self::Text(forms) => forms.0.iter().map(|form| form.as_bytes().to_vec()).collect(),
             Self::Lines(lines) => lines.iter().map(|line| line.as_bytes().to_vec()).collect(),
         }
     }
@@ -163,7 +194,7 @@ impl Sought {
     pub fn is_in(&self, content: &[u8]) -> bool {
         match self {
             Self::Note(_) => std::str::from_utf8(content).is_ok_and(|text| !self.links_in(text).is_empty()),
-            Self::Text(forms) => forms.are_said_in(content),
+            Self::Text(forms) => forms.are_said_in_content(content),
             Self::Lines(lines) => are_lines_of(lines, content),
         }
     }
@@ -192,7 +223,7 @@ impl Sought {
 
     fn is_said(&self, text: &str, batch: Option<u64>) -> bool {
         match self {
-            Self::Text(forms) => forms.are_in(text.as_bytes()),
+            Self::Text(forms) => forms.are_said_in(text),
             // An argument or a snippet may hold a line in the middle of another one.
             Self::Lines(lines) => lines.iter().any(|line| text.contains(line.as_str())),
             Self::Note(names) => {
@@ -212,14 +243,14 @@ impl Sought {
 
     /// Cuts every place out of a text that may be changed; `None` where there is none.
     ///
-    /// Of a line nothing but white space and the mark of a list may be left: then all of it goes. JSON stays JSON where the text is
-    /// said by its strings.
+    /// Of a line nothing but white space and the mark of a list may be left: then all of it goes. JSON stays JSON: of it the values
+    /// of strings alone are changed. Front matter that can be read stays so.
     #[must_use]
     pub fn cut(&self, text: &str) -> Option<Cut> {
         match self {
             Self::Note(_) => cut_spans(text, &self.links_in(text)),
             Self::Text(forms) if is_json(text) => cut_json(text, forms),
-            Self::Text(forms) => cut_forms(text, forms),
+            Self::Text(forms) => cut_forms(text, &forms.0).map(|cut| with_front_matter(cut, text, forms)),
             Self::Lines(lines) => cut_lines(text, lines),
         }
     }
@@ -230,6 +261,21 @@ impl Sought {
     pub fn cut_links(&self, text: &str, leads: &dyn Fn(&str, Syntax) -> bool) -> Option<Cut> {
         let spans = self.links_where(text, leads);
         cut_spans(text, &spans)
+    }
+
+    /// As [`Sought::cut_links`], in a canvas: the links in the texts of its cards.
+    #[must_use]
+    pub fn cut_canvas(&self, text: &str, leads: &dyn Fn(&str, Syntax) -> bool) -> Option<Cut> {
+        let canvas = Canvas::parse(text).ok()?;
+        let texts = canvas.places.iter().filter(|place| place.kind == PlaceKind::Text);
+        let links = |place| {
+            self.links_where(memdir_note::canvas::Place::says(place), leads).into_iter().map(|link| place.range(link))
+        };
+        let mut spans: Vec<Range<usize>> = texts.flat_map(links).collect();
+        spans.sort_by_key(|span| span.start);
+        let (left, _) = without_spans(text, &spans);
+        let count = u64::try_from(spans.len()).unwrap_or(u64::MAX);
+        (count > 0).then_some(Cut { text: left, count })
     }
 
     /// Where in a text the lines start that have a link which leads to the note.
@@ -288,6 +334,13 @@ fn is_named_in(text: &str, path: &str) -> bool {
 }
 
 fn cut_spans(text: &str, spans: &[Range<usize>]) -> Option<Cut> {
+    let (left, marks) = without_spans(text, spans);
+    let count = u64::try_from(spans.len()).unwrap_or(u64::MAX);
+    (count > 0).then(|| Cut { text: without_bare_lines(&left, &marks), count })
+}
+
+/// A text without these places, and where they were.
+fn without_spans(text: &str, spans: &[Range<usize>]) -> (String, Vec<usize>) {
     let (mut left, mut marks, mut from) = (String::with_capacity(text.len()), Vec::new(), 0);
     for span in spans {
         // A link may stand in the text of another.
@@ -299,8 +352,7 @@ fn cut_spans(text: &str, spans: &[Range<usize>]) -> Option<Cut> {
         from = span.end;
     }
     left.push_str(text.get(from..).unwrap_or_default());
-    let count = u64::try_from(spans.len()).unwrap_or(u64::MAX);
-    (count > 0).then(|| Cut { text: without_bare_lines(&left, &marks), count })
+    (left, marks)
 }
 
 fn are_lines_of(lines: &[String], content: &[u8]) -> bool {
@@ -320,11 +372,11 @@ fn cut_lines(text: &str, lines: &[String]) -> Option<Cut> {
     (count > 0).then_some(Cut { text: left, count })
 }
 
-fn cut_forms(text: &str, forms: &Forms) -> Option<Cut> {
+fn cut_forms(text: &str, forms: &[String]) -> Option<Cut> {
     let (mut text, mut marks, mut count) = (text.to_owned(), Vec::new(), 0);
     for _ in 0..ROUNDS {
         let before = count;
-        for form in &forms.0 {
+        for form in forms {
             if memmem::find(text.as_bytes(), form.as_bytes()).is_some() {
                 (text, marks, count) = cut_pattern(&text, form, &marks, count);
             }
@@ -336,31 +388,52 @@ fn cut_forms(text: &str, forms: &Forms) -> Option<Cut> {
     (count > 0).then(|| Cut { text: without_bare_lines(&text, &marks), count })
 }
 
-/// Cuts what JSON says, and no part of an escape.
-fn cut_json(text: &str, forms: &Forms) -> Option<Cut> {
-    let (mut text, mut count) = (text.to_owned(), 0);
-    // Somebody may give it as it stands in the file.
-    let unescaped = forms.0.iter().filter_map(|form| Some(Unescaped::of(form)?.says));
-    let forms: Vec<String> = forms.0.iter().cloned().chain(unescaped).collect();
+/// Front matter that cannot be read any more, since an item of a list is gone, has an empty one instead.
+fn with_front_matter(cut: Cut, before: &str, forms: &Forms) -> Cut {
+    let is_read = |text: &str| Note::parse(text).front_error().is_none();
+    if is_read(&cut.text) || !is_read(before) {
+        return cut;
+    }
+    let (front, body) = before.split_at_checked(Note::parse(before).body()).unwrap_or((before, ""));
+    let emptied = forms.0.iter().fold(front.to_owned(), |front, form| front.replace(form.as_str(), "\"\""));
+    let body = cut_forms(body, &forms.0).map_or_else(|| body.to_owned(), |cut| cut.text);
+    let mended = emptied + &body;
+    if is_read(&mended) { Cut { text: mended, ..cut } } else { cut }
+}
+
+/// Cuts what the values of JSON say, and no part of an escape.
+fn cut_json(json: &str, forms: &Forms) -> Option<Cut> {
+    let (mut left, mut from, mut count) = (String::with_capacity(json.len()), 0, 0);
+    for place in values(json) {
+        let (string, more) = cut_string(json.get(place.clone())?, &forms.0);
+        count += more;
+        left.push_str(json.get(from..place.start)?);
+        left.push_str(&string);
+        from = place.end;
+    }
+    left.push_str(json.get(from..)?);
+    (count > 0).then_some(Cut { text: left, count })
+}
+
+/// What is left of the inside of a string, and how many places were cut out.
+fn cut_string(string: &str, forms: &[String]) -> (String, u64) {
+    let (mut string, mut count) = (string.to_owned(), 0);
     for _ in 0..ROUNDS {
         let before = count;
-        for form in &forms {
-            let json = Unescaped::of(&text)?;
-            let (mut left, mut from) = (String::with_capacity(text.len()), 0);
-            for at in memmem::find_iter(json.says.as_bytes(), form.as_bytes()) {
-                let place = json.range(at..at + form.len());
-                left.push_str(text.get(from..place.start)?);
-                from = place.end;
-                count += 1;
+        for form in forms {
+            let read = Unescaped::of(&string);
+            let found = memmem::find_iter(read.says.as_bytes(), form.as_bytes());
+            let spans: Vec<Range<usize>> = found.map(|at| read.range(at..at + form.len())).collect();
+            if !spans.is_empty() {
+                count += u64::try_from(spans.len()).unwrap_or(u64::MAX);
+                string = without_spans(&string, &spans).0;
             }
-            left.push_str(text.get(from..)?);
-            text = left;
         }
         if count == before {
             break;
         }
     }
-    (count > 0).then_some(Cut { text, count })
+    (string, count)
 }
 
 /// Cuts `pattern` out, and out of what is left, in one pass (Knuth, Morris and Pratt with a stack): what comes before a
@@ -506,6 +579,45 @@ mod tests {
         check_json("nabout", r#"["line\nabout"]"#, &["line\nabout"]);
         let mixed = r#"["line\nabout", "nabout it"]"#;
         check_json("nabout", mixed, &["line\nabout", " it"]);
+        // Of what is no string nothing is cut.
+        let board = r#"{"x":-4711,"4711":"pin 4711","n":[4711]}"#;
+        check(&text("4711"), board, r#"{"x":-4711,"4711":"pin ","n":[4711]}"#, 1);
+    }
+
+    #[test]
+    fn a_text_is_found_however_a_note_has_to_write_it() {
+        check(&text("it's Zwei #1"), "---\na: 'it''s Zwei #1'\n---\n", "---\na: ''\n---\n", 1);
+        check(&text(r#"say "Zdrei" now"#), "---\na: \"say \\\"Zdrei\\\" now\"\n---\n", "---\na: \"\"\n---\n", 1);
+        check(&text("Zp|Zq"), "| a |\n| --- |\n| Zp\\|Zq |\n", "| a |\n| --- |\n|  |\n", 1);
+        check(&text("one\ntwo"), "a one\r\ntwo b\r\n", "a  b\r\n", 1);
+        check(&text("Ana Zorvík"), "[x](Ana%20Zorv%C3%ADk.md) [y](<Ana Zorvík.md>)\n", "[x](.md) [y](<.md>)\n", 2);
+        check(&text("Zed & Co"), "<b>Zed &amp; Co</b>\n", "<b></b>\n", 1);
+        check(&text(r#"the "Z" one"#), "a,\"the \"\"Z\"\" one\"\n", "a,\"\"\n", 1);
+    }
+
+    #[test]
+    fn front_matter_without_an_item_can_be_read() {
+        let note = "---\naliases: [Ana Zed, Az]\ntags: [friend]\n---\nAna Zed is here.\n";
+        check(&text("Ana Zed"), note, "---\naliases: [\"\", Az]\ntags: [friend]\n---\n is here.\n", 2);
+        check(&text("Ana Zed"), "---\nwho: Ana Zed\n---\n", "---\nwho: \n---\n", 1);
+    }
+
+    #[test]
+    fn what_a_model_said_is_found_in_a_conversation_that_holds_it() {
+        let call =
+            r#"<actions>[{"content":"- say \"Zhi there\" and Z\u00e9nobie\nline Ztwo, back\\Zslash"}]</actions>"#;
+        let turn = serde_json::json!({"turn": {"text": call}}).to_string();
+        for said in [r#"say "Zhi there" and"#, "Zénobie", "Zénobie\nline Ztwo", r"back\Zslash"] {
+            assert!(text(said).is_in_payload(&turn, None), "{said}");
+        }
+        assert!(!text("nline Ztwo, other").is_in_payload(&turn, None));
+    }
+
+    #[test]
+    fn links_are_cut_out_of_the_texts_of_a_canvas() {
+        let canvas = "{\n\t\"nodes\":[\n\t\t{\"type\":\"text\",\"text\":\"a\\n[[secret|\\u00e9]] b\"},\n\t\t{\"type\":\"file\",\"file\":\"secret.md\"}]}";
+        let cut = note(&["secret.md"]).cut_canvas(canvas, &|_, _| true).unwrap();
+        assert_eq!((cut.text.as_str(), cut.count), (canvas.replace("[[secret|\\u00e9]]", "").as_str(), 1));
     }
 
     #[test]

@@ -19,9 +19,9 @@ use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, Kind};
 use memdir_note::Targets;
-use memdir_plan::{self as plan, Forms, MIN_TEXT_CHARS, Sought, Tree, When};
+use memdir_plan::{self as plan, Called, Forms, MIN_TEXT_CHARS, Sought, Tree, When};
 use memdir_vault::{
-    Author, FileEntry, FiledProposal, HistoryTraces, NoteNames, Replaced, VaultError, Writer, is_put_aside,
+    Author, FileEntry, FiledProposal, HistoryTraces, NoteNames, Region, Replaced, VaultError, Writer, is_put_aside,
 };
 pub use mention::Mention;
 use mention::Spoken;
@@ -159,7 +159,8 @@ pub struct Forgotten {
     pub listed: ForgetPreview,
     /// Whether it was erased there.
     pub erased: bool,
-    /// Where its letters are found after that: in what is another program's or another machine's, or in plain words.
+    /// Where its letters are found after that: in what is another program's or another machine's, or in plain words. A count of 0 says
+    /// that it was not looked through.
     pub left: Vec<ForgottenPlace>,
 }
 
@@ -172,6 +173,17 @@ struct Past<'a> {
     traces: Box<TracesOf<'a>>,
     /// What waits for the person, as JSON, by number.
     proposals: Vec<(u64, String)>,
+}
+
+impl Past<'_> {
+    /// Whether something was called so.
+    fn knows(&self, path: &MemoryPath) -> Result<bool, Failure> {
+        let names = (self.names)(path, false).map_err(|error| failure(&error))?;
+        let was_renamed = names.all.iter().any(|called| called.since > 0 || called.until < u64::MAX);
+        let sought = Sought::Note(vec![Called::always(path.clone())]);
+        let changes = || (self.traces)(&sought).map(|traces| traces.changes).map_err(|error| failure(&error));
+        Ok(was_renamed || changes()?.contains_key(&Some(path.to_string())))
+    }
 }
 
 /// How often a file is read anew that somebody changes meanwhile.
@@ -326,7 +338,10 @@ impl Engine {
             let Some(read) = read else { return Ok(()) };
             let Ok(text) = std::str::from_utf8(&read) else { break };
             let Some(cut) = survey.cut(path, text) else { return Ok(()) };
-            let replaced = writer.replace_spot(path, &read, cut.text.as_bytes()).map_err(|error| failure(&error))?;
+            let replaced = writer.replace_spot(path, &read, cut.text.as_bytes()).map_err(|error| {
+                let Failure { message, .. } = failure(&error);
+                Failure { message: format!("`{path}` cannot be written: {message}"), ..failure(&error) }
+            })?;
             if replaced == Replaced::Yes {
                 return Ok(());
             }
@@ -389,7 +404,9 @@ impl Engine {
         for path in std::mem::take(&mut survey.candidates) {
             let read = self.vault.read_spot(path.as_str(), limit).map_err(|error| failure(&error))?;
             let text = read.and_then(|read| String::from_utf8(read).ok()).unwrap_or_default();
-            survey.add_linking_lines(&path, &text);
+            if !path.is_canvas() {
+                survey.add_linking_lines(&path, &text);
+            }
             if let Some(cut) = survey.cut(path.as_str(), &text) {
                 survey.places.push(ForgottenPlace {
                     place: PlaceKind::Link,
@@ -422,6 +439,15 @@ impl Engine {
     fn find_note(&self, path: &MemoryPath, past: &Past<'_>) -> Result<Note, Failure> {
         let place = self.vault.resolve(path).map_err(plan::failure)?;
         let stat = self.vault.stat(&place).map_err(plan::failure)?;
+        if stat.is_none()
+            && !path.name().contains('.')
+            && let Ok(with_extension) = MemoryPath::parse(&format!("{path}.md"))
+            && !past.knows(&place)?
+            && past.knows(&with_extension)?
+        {
+            // People leave the extension out, also of what is gone.
+            return self.find_note(&with_extension, past);
+        }
         if stat.is_some_and(|stat| stat.kind == Kind::Directory) {
             return Err(Failure::new(Code::IsADirectory, format!("`{path}` is a folder"))
                 .with_hint("forget its notes one by one"));
@@ -456,11 +482,29 @@ impl Engine {
         };
         self.vault.every_file(&mut visit)?;
         self.vault.every_state_file(&mut visit)?;
+        for path in self.other_histories()? {
+            if !left.iter().any(|left| left.path.as_ref() == Some(&path)) {
+                left.push(ForgottenPlace { place: PlaceKind::State, path: Some(path), count: 0 });
+            }
+        }
         // Its rows were looked through; their letters elsewhere in the file, as of what is compressed, say nothing.
         let named = self.vault.named_authors(sought)?;
         left.retain(|left| left.place != PlaceKind::Author || named > 0);
         left.sort();
         Ok(left)
+    }
+
+    /// The histories of other machines, and those put aside: what they hold is packed, so that nobody sees it by its letters.
+    fn other_histories(&self) -> Result<Vec<String>, VaultError> {
+        let mut found = Vec::new();
+        let mut visit = |spot: &FileEntry, _: Option<&mut dyn Read>| {
+            if spot.region == Region::Foreign && spot.name() == "history.sqlite" {
+                found.push(spot.path.clone());
+            }
+            Ok(())
+        };
+        self.vault.every_file(&mut visit)?;
+        Ok(found)
     }
 
     /// What is said where there is nothing to erase.
@@ -476,9 +520,14 @@ impl Engine {
         let named = Forms::new(text).map_or(Ok(0), |forms| self.vault.named_authors(&Sought::Text(forms)));
         match named {
             Err(error) => failure(&error),
-            Ok(0) => Failure::new(Code::NotFound, "the text is nowhere in this memory").with_hint(
-                "it is looked for letter by letter, upper and lower case apart; give a shorter piece, such as one word of it",
-            ),
+            Ok(0) => match self.other_histories() {
+                Err(error) => failure(&error),
+                Ok(others) if others.is_empty() => Failure::new(Code::NotFound, "the text is nowhere in this memory").with_hint(
+                    "it is looked for letter by letter, upper and lower case apart; give a shorter piece, such as one word of it",
+                ),
+                Ok(others) => Failure::new(Code::NotFound, format!("the text is nowhere but perhaps in what is not looked through: {}", others.join(", ")))
+                    .with_hint("run `memdir forget` on the machine that it belongs to; remove the folder of one that was put aside"),
+            },
             Ok(_) => {
                 let message = "the text is only the name of a client or a conversation, which memdir cannot erase";
                 Failure::new(Code::NotFound, message)

@@ -87,7 +87,8 @@ impl Survey {
     pub(super) fn cut(&self, path: &str, text: &str) -> Option<Cut> {
         let source = MemoryPath::parse(path).ok();
         let (Some(note), Some(source)) = (&self.note, source) else { return self.sought.cut(text) };
-        self.sought.cut_links(text, &|link, syntax| self.leads_to(note, &source, link, syntax))
+        let leads = |link: &str, syntax| self.leads_to(note, &source, link, syntax);
+        if source.is_canvas() { self.sought.cut_canvas(text, &leads) } else { self.sought.cut_links(text, &leads) }
     }
 
     /// Adds the lines of a note that has links to the one to forget.
@@ -147,7 +148,8 @@ impl Survey {
     fn visit_text(&mut self, spot: &FileEntry, file: &mut dyn Read) -> io::Result<()> {
         let is_note = spot.memory_path().is_some_and(|path| path.is_note());
         let is_markdown = is_note || (spot.region == Region::Trash && spot.name().ends_with(".md"));
-        if self.note.is_some() && !is_markdown {
+        let is_canvas = spot.region == Region::Open && spot.memory_path().is_some_and(|path| path.is_canvas());
+        if self.note.is_some() && !is_markdown && !is_canvas {
             return Ok(());
         }
         let mut bytes = Vec::new();
@@ -159,10 +161,20 @@ impl Survey {
             }
             return Ok(());
         };
+        if let (Some(_), true, Some(path)) = (&self.note, is_canvas, spot.memory_path()) {
+            self.candidates.extend(self.sought.cut_canvas(text, &|_, _| true).map(|_| path));
+            return Ok(());
+        }
         if let (Some(note), Region::Open, Some(path)) = (&self.note, spot.region, spot.memory_path()) {
             self.lines.extend(Mention::at(&path, text, note.spoken.lines(text)));
         }
-        let Some(cut) = self.sought.cut(text) else { return Ok(()) };
+        let Some(cut) = self.sought.cut(text) else {
+            // Where JSON holds it beside its strings, it is told as left.
+            if matches!(self.sought, Sought::Text(_)) && self.sought.is_in(&bytes) {
+                self.add(kind_of(spot), spot, 1);
+            }
+            return Ok(());
+        };
         if let (Some(_), Region::Open, Some(path)) = (&self.note, spot.region, spot.memory_path()) {
             self.candidates.push(path);
             return Ok(());
