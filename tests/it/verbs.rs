@@ -197,6 +197,16 @@ fn a_note_that_is_gone_is_forgotten_by_the_name_that_people_say() {
 }
 
 #[test]
+fn a_line_that_begins_with_a_tag_is_an_item_of_its_own() {
+    let env = Env::with(&[("user.md", "# Me\n\n- city: Cologne\n- job: nurse\n")]);
+    env.run(&["remember", "#idea build a shed"], "");
+    env.run(&["add", "user", "#idea", "plant a tree"], "");
+    env.run(&["set", "user", "job", "doctor"], "");
+    let text = env.read("user.md");
+    assert_eq!(text, "# Me\n\n- city: Cologne\n- job: doctor\n- #idea build a shed\n- #idea plant a tree\n");
+}
+
+#[test]
 fn a_history_that_is_not_looked_through_is_told() {
     let env = Env::with(&[("user.md", "# Me\n\n- works at: Quellwerk\n")]);
     env.run(&["add", "user", "more"], "");

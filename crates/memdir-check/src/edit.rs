@@ -15,11 +15,14 @@ const MOST_LINES: usize = 12;
 const MOST_OLD_BYTES: usize = 2_000;
 
 /// The action that takes the fact of a line out of a note, with the lines in which it goes on; lines are counted from 1. `None` where
-/// that would take more away than the one fact that begins there, or leave a part of it.
+/// that would take more away than the one fact that begins there, or leave a part of it, or where it goes on in a line without indent.
 pub(super) fn without_line(source: &MemoryPath, text: &str, line: usize) -> Option<Action> {
     let note = Note::parse(text);
     let (own, others): (Vec<_>, Vec<_>) = note.facts().into_iter().partition(|fact| fact.line == line);
     let [fact] = own.as_slice() else { return None };
+    if matches!(fact.place, Place::Item { .. }) && note.goes_on_unindented(&fact.span) {
+        return None;
+    }
     let start = text.get(..fact.span.start)?.split_inclusive('\n').take(line.checked_sub(1)?).map(str::len).sum();
     let behind = text.get(fact.span.end..)?;
     let end = fact.span.end + behind.find('\n').map_or(behind.len(), |line_end| line_end + 1);

@@ -16,6 +16,9 @@ pub(super) fn run(global: &Global, command: Option<&Command>) -> Result<u8, Stop
     match command {
         None | Some(Command::List) => {}
         Some(Command::Add { verdict, action, path, client, detector }) => {
+            if let Some(path) = path.as_deref().filter(|path| !path.ends_with('/') && located.folder.has_folder(path)) {
+                say(format!("note: `{path}` is the folder alone; with all that is in it, it is written `{path}/`"))?;
+            }
             let (action, path) = (action.clone(), path.clone());
             let (client, detector) = (client.clone(), detector.clone());
             sources.add_rule(root, &Rule { action, path, client, detector, verdict: *verdict })?;

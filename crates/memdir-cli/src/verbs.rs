@@ -22,7 +22,7 @@ use memdir_core::path::{MemoryPath, PERSON_NOTE};
 use memdir_core::report::{Code, Failure, Report};
 use memdir_engine::Caller;
 use memdir_note::{Note, fact};
-use memdir_plan::title_of;
+use memdir_plan::{as_item, title_of};
 
 pub(super) fn remember(global: &Global, options: &Remember) -> Result<u8, Stop> {
     let text = options.text.join(" ");
@@ -55,13 +55,10 @@ pub(super) fn add(global: &Global, options: &Add) -> Result<u8, Stop> {
 /// Adds a line at the end of a note: an item of a list, unless it is written as something else. A note about the person that is
 /// not there yet is made.
 fn append(global: &Global, opened: &open::Opened, path: MemoryPath, text: &str) -> Result<u8, Stop> {
-    // One line, also where it was typed as several.
-    let text = text.split(['\r', '\n']).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
-    if text.is_empty() {
+    let line = as_item(text);
+    if line.is_empty() {
         return Err(usage("there is nothing to add", "give the line: `memdir add user likes tulips`").into());
     }
-    let is_marked = ["- ", "* ", "+ ", "#", ">", "|"].iter().any(|mark| text.starts_with(mark));
-    let line = if is_marked { text } else { format!("- {text}") };
     let action = match opened.engine.text_of(&path) {
         None if path.as_str() == PERSON_NOTE => {
             Action::CreateFile(CreateFile { path, content: format!("# Me\n\n{line}\n") })

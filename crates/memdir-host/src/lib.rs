@@ -57,6 +57,12 @@ impl Folder {
         &self.root
     }
 
+    /// Whether there is a folder of this name in it.
+    #[must_use]
+    pub fn has_folder(&self, path: &str) -> bool {
+        self.dir.is_dir(path)
+    }
+
     /// The file of the index: below the user's cache folder, so that all programs that open this memory share one. It
     /// goes with the process where there is no cache folder, or that folder lies in the memory.
     #[must_use]

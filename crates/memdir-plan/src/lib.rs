@@ -70,7 +70,7 @@ pub use map_tree::{MapTree, Unmet};
 pub use names::{NoteNames, the_only};
 pub use new_words::{add_stems, stems};
 pub use receipt::UNDO;
-pub use remember::title_of;
+pub use remember::{as_item, title_of};
 pub use search_files::marks;
 pub use seen::Seen;
 pub use step::{Content, Image, Step};

@@ -330,10 +330,14 @@ pub fn title_of(stem: &str) -> String {
 }
 
 /// A text as one line: an item of a list, unless it is written as something else.
-fn as_item(text: &str) -> String {
+#[must_use]
+pub fn as_item(text: &str) -> String {
     let line = text.split(['\r', '\n']).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
-    let is_marked = ["- ", "* ", "+ ", "#", ">", "|"].iter().any(|mark| line.starts_with(mark));
-    if is_marked { line } else { format!("- {line}") }
+    // What follows the signs of a heading tells it from a tag.
+    let bare = line.trim_start_matches('#');
+    let is_heading = (1..=6).contains(&(line.len() - bare.len())) && (bare.is_empty() || bare.starts_with(' '));
+    let is_marked = ["- ", "* ", "+ ", ">", "|"].iter().any(|mark| line.starts_with(mark));
+    if is_heading || is_marked || line.is_empty() { line } else { format!("- {line}") }
 }
 
 /// What a line says without the mark of its item.

@@ -8,7 +8,7 @@ use crate::{Answer, DONE, Planner, Trouble, closest, edit, lines, name, needle, 
 use memdir_core::action::{Action, AppendFile, Call, CreateFile, InsertText, Meaning, UpdateFile, WriteFile};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, Kind, Shown};
-use memdir_note::Ending;
+use memdir_note::{Ending, Note};
 
 impl<T: Tree> Planner<'_, T> {
     pub(super) fn create_file(&mut self, create: &CreateFile) -> Result<Answer, Failure> {
@@ -69,6 +69,16 @@ impl<T: Tree> Planner<'_, T> {
                 .with_hint(format!("send a `line` from 0 to {last}, or use `append_file`"));
             failure.details.note_lines = Some(last);
             return Err(failure);
+        }
+        let front = Note::parse(&text).body();
+        if line == 0 && front > 0 {
+            let last = text.get(..front).map_or(0, |front| front.lines().count());
+            let message = format!(
+                "above line 1 of `{}` nothing can be added, since front matter has to come first",
+                words::shown(&insert.path)
+            );
+            return Err(words::invalid(call.index, "insert_text", &message)
+                .with_hint(format!("send {last} as `line` for a place below it")));
         }
         let text = lines::insert(&text, line, &insert.content);
         self.replace(call, &insert.path, path, now, text)
