@@ -135,3 +135,13 @@ fn a_run_killed_at_any_system_call_is_proposed_once_or_not_at_all() {
     println!("killed at every {step}th of {total} system calls: {waited} waited, {not} did not");
     assert!(waited > 0 && not > 0);
 }
+
+#[test]
+fn a_line_without_indent_goes_with_no_item() {
+    let over = "# Car\n\n- permit: A12 (until 2024-05)\n";
+    let count = |note: &str| {
+        let env = Env::with(&[("car.md", note)]);
+        env.ask(&["tidy", "--dry-run"]).exits(0)["steps"].as_array().unwrap().len()
+    };
+    assert_eq!((count(over), count(&format!("{over}On Mondays the bins go out.\n"))), (1, 0));
+}

@@ -187,6 +187,10 @@ fn a_note_that_is_gone_is_forgotten_by_the_name_that_people_say() {
     let env = Env::with(&[("user.md", "# Me\n")]);
     env.run(&["new", "people/carl.md", "Quellwerk"], "");
     env.run(&["rm", "people/carl"], "");
+    let logged = env.ask(&["log", "people/carl"]).exits(0);
+    assert_eq!(logged["entries"].as_array().unwrap().len(), 2, "{logged}");
+    env.ask(&["restore", "people/carl", "--at", "1"]).exits(0);
+    env.run(&["rm", "people/carl"], "");
     env.ask(&["forget", "people/carl", "--yes"]).exits(0);
     env.run(&["undo"], "");
     assert!(!env.memory().join("people/carl.md").exists());
@@ -204,6 +208,17 @@ fn a_line_that_begins_with_a_tag_is_an_item_of_its_own() {
     env.run(&["set", "user", "job", "doctor"], "");
     let text = env.read("user.md");
     assert_eq!(text, "# Me\n\n- city: Cologne\n- job: doctor\n- #idea build a shed\n- #idea plant a tree\n");
+}
+
+#[test]
+fn an_undo_blames_no_change_that_is_undone() {
+    let env = Env::with(&[("user.md", "# Me\n")]);
+    env.run(&["new", "k", "x"], "");
+    env.run(&["add", "k", "a"], "");
+    env.run(&["add", "k", "b"], "");
+    env.ask(&["undo", "2"]).exits(0);
+    let failure = env.ask(&["undo", "1"]).exits(4);
+    assert_eq!(failure["error"]["batch"], 3, "{failure}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use memdir_engine::{ForgetPreview, ForgetTarget, Forgotten, PlaceKind, RelatedLi
 pub(super) fn run(global: &Global, options: &Forget) -> Result<u8, Stop> {
     let opened = open::open(global)?;
     let target = match (&options.note, &options.text) {
-        (Some(note), _) => ForgetTarget::Note(opened.engine.note_named(note)?),
+        (Some(note), _) => ForgetTarget::Note(opened.engine.note_named_ever(note)?),
         (None, Some(text)) => ForgetTarget::Text(text.clone()),
         (None, None) => return Err(exit::usage("there is nothing to forget", "name a note, or give `--text`").into()),
     };

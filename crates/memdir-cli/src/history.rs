@@ -26,7 +26,7 @@ pub(super) fn log(global: &Global, options: &LogArgs) -> Result<u8, Stop> {
     let since = options.since.as_deref().or(options.today.then_some("today"));
     let since = since.map(|text| ago::since(text).ok_or_else(|| not_a_time(text))).transpose()?;
     let opened = open::open(global)?;
-    let path = options.note.as_deref().map(|note| opened.engine.note_named(note)).transpose()?;
+    let path = options.note.as_deref().map(|note| opened.engine.note_named_ever(note)).transpose()?;
     let limit = options.page.limit(if since.is_some() { PAGE_SINCE } else { PAGE });
     let page = LogQuery { path, client: options.client.clone(), since, limit, before, ..LogQuery::default() };
     let log = opened.engine.log(&page, options.patch)?;
@@ -105,7 +105,7 @@ fn made(engine: &Engine, batch: u64) -> Result<String, Failure> {
 
 pub(super) fn lines(global: &Global, note: &str) -> Result<u8, Stop> {
     let opened = open::open(global)?;
-    let path = opened.engine.note_named(note)?;
+    let path = opened.engine.note_named_ever(note)?;
     let (text, lines) = opened.engine.lines(&path)?;
     global.answer(&json!({ "lines": lines }), |stdout| {
         let heads: Vec<String> = lines.iter().map(head).collect();
@@ -180,7 +180,7 @@ pub(super) fn undo(global: &Global, batch: Option<u64>, dry_run: bool) -> Result
 
 pub(super) fn restore(global: &Global, note: &str, at: u64, dry_run: bool) -> Result<u8, Stop> {
     let opened = open::open(global)?;
-    let path = opened.engine.note_named(note)?;
+    let path = opened.engine.note_named_ever(note)?;
     let change = opened.engine.propose_restore(&path, at)?;
     let batch = carry_out(global, &opened, change, dry_run, json!({"restored": path, "at": at}))?;
     if !global.json && !dry_run {

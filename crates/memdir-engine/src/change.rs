@@ -198,14 +198,18 @@ impl Engine {
     fn blocking(&self, batch: u64, steps: &[Step], path: &MemoryPath) -> Option<Blocking> {
         let page = LogQuery { path: Some(path.clone()), limit: MOST_LATER, ..LogQuery::default() };
         let mut first = None;
-        for later in self.vault.log(&page).ok()?.entries.iter().filter_map(|entry| entry.batch) {
+        for entry in &self.vault.log(&page).ok()?.entries {
+            let Some(later) = entry.batch else { continue };
             let then = self.vault.image_at(path, later).ok()??;
             if later <= batch || !plan::would_conflict(steps, path, then.as_ref())? {
                 // A note that is not there may have moved with its folder, which is no change of its own.
                 let outside = || self.vault.stamp(path).ok().flatten().map(|_| Blocking::Outside);
                 return first.map(Blocking::Change).or_else(outside);
             }
-            first = Some(later);
+            // What was undone is in nobody's way, nor is its undoing.
+            if entry.undone_by.is_none() && entry.undoes.is_none_or(|undone| undone <= batch) {
+                first = Some(later);
+            }
         }
         None
     }

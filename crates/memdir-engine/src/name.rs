@@ -9,6 +9,7 @@ use memdir_core::report::{Code, Failure};
 use memdir_note::target::comparable;
 use memdir_note::{link, words};
 use memdir_plan::{self as plan, Limits, NoteNames, Tree, the_only};
+use memdir_vault::LogQuery;
 
 impl Engine {
     /// Finds the note that a person names.
@@ -21,6 +22,25 @@ impl Engine {
     /// `ambiguous_link` where several notes are called so, `not_found` with the nearest name, `invalid_path`, `io`.
     pub fn note_named(&self, said: &str) -> Result<MemoryPath, Failure> {
         named_in(&self.vault, &self.settings.limits, said)
+    }
+
+    /// As [`Engine::note_named`], also of a note that is gone or is called otherwise now, whose path may be said without `.md`.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub fn note_named_ever(&self, said: &str) -> Result<MemoryPath, Failure> {
+        let found = self.note_named(said);
+        let is_known = |path: &MemoryPath| {
+            let newest = LogQuery { path: Some(path.clone()), limit: 1, ..LogQuery::default() };
+            self.vault.log(&newest).is_ok_and(|log| !log.entries.is_empty())
+        };
+        let is_there = |path: &MemoryPath| self.vault.stat(path).is_ok_and(|stat| stat.is_some());
+        if found.as_ref().is_ok_and(|path| is_there(path) || is_known(path)) {
+            return found;
+        }
+        let gone = MemoryPath::parse(&format!("{}.md", said.trim())).ok();
+        gone.filter(is_known).map_or(found, Ok)
     }
 }
 

@@ -19,7 +19,7 @@ use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, Kind};
 use memdir_note::Targets;
-use memdir_plan::{self as plan, Called, Forms, MIN_TEXT_CHARS, Sought, Tree, When};
+use memdir_plan::{self as plan, Forms, MIN_TEXT_CHARS, Sought, Tree, When};
 use memdir_vault::{
     Author, FileEntry, FiledProposal, HistoryTraces, NoteNames, Region, Replaced, VaultError, Writer, is_put_aside,
 };
@@ -173,17 +173,6 @@ struct Past<'a> {
     traces: Box<TracesOf<'a>>,
     /// What waits for the person, as JSON, by number.
     proposals: Vec<(u64, String)>,
-}
-
-impl Past<'_> {
-    /// Whether something was called so.
-    fn knows(&self, path: &MemoryPath) -> Result<bool, Failure> {
-        let names = (self.names)(path, false).map_err(|error| failure(&error))?;
-        let was_renamed = names.all.iter().any(|called| called.since > 0 || called.until < u64::MAX);
-        let sought = Sought::Note(vec![Called::always(path.clone())]);
-        let changes = || (self.traces)(&sought).map(|traces| traces.changes).map_err(|error| failure(&error));
-        Ok(was_renamed || changes()?.contains_key(&Some(path.to_string())))
-    }
 }
 
 /// How often a file is read anew that somebody changes meanwhile.
@@ -439,15 +428,6 @@ impl Engine {
     fn find_note(&self, path: &MemoryPath, past: &Past<'_>) -> Result<Note, Failure> {
         let place = self.vault.resolve(path).map_err(plan::failure)?;
         let stat = self.vault.stat(&place).map_err(plan::failure)?;
-        if stat.is_none()
-            && !path.name().contains('.')
-            && let Ok(with_extension) = MemoryPath::parse(&format!("{path}.md"))
-            && !past.knows(&place)?
-            && past.knows(&with_extension)?
-        {
-            // People leave the extension out, also of what is gone.
-            return self.find_note(&with_extension, past);
-        }
         if stat.is_some_and(|stat| stat.kind == Kind::Directory) {
             return Err(Failure::new(Code::IsADirectory, format!("`{path}` is a folder"))
                 .with_hint("forget its notes one by one"));

@@ -59,7 +59,7 @@ impl Note<'_> {
     ///
     /// What stands below another heading is about that and gets no new facts. Where lines say something of the key in a form
     /// that is no fact, as prose that wraps does, none is added beside them. A value that holds another pair, as in
-    /// `- job: nurse, city: Oslo`, or that goes on in a line without indent, is not replaced, nor is what is said of something that the note names by a link. The note
+    /// `- job: nurse, city: Oslo`, is not replaced, nor is what is said of something that the note names by a link. The note
     /// that comes of the edit states the fact once, and all others as before.
     ///
     /// # Errors
@@ -157,7 +157,7 @@ impl Note<'_> {
             Source::Front(entry) => self.replace_front(entry, value),
             Source::Row(row) => self.replace_cell(row, stated, value),
             // A line below it that is not indented is none of it for who writes so.
-            Source::Item(_) | Source::Definition(_) if self.goes_on_unindented(&stated.value) => None,
+            Source::Definition(_) if self.goes_on_unindented(&stated.value) => None,
             Source::Item(item) => {
                 let is_nested = self.markup.runs.items.get(item).is_some_and(|item| item.has_more);
                 // What stands below a key without a value is its value.
@@ -167,8 +167,8 @@ impl Note<'_> {
         }
     }
 
-    /// Whether a value of an item goes on in lines without indent. Markdown takes them for a part of the item; whoever wrote them
-    /// may not, so that nothing takes them away.
+    /// Whether a value goes on in lines without indent. Markdown takes them for a part of an item; whoever wrote them may not, so
+    /// that nothing takes them away unasked.
     #[must_use]
     pub fn goes_on_unindented(&self, value: &Range<usize>) -> bool {
         self.slice(value.clone()).lines().skip(1).any(|line| !line.starts_with([' ', '\t', '>']))

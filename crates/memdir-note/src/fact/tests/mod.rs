@@ -246,7 +246,7 @@ fn a_fact_is_replaced_where_it_stands_and_as_it_is_written() {
     check_set("- 城市：\n", "城市", "上海", "- 城市：上海\n");
     check_set("3) a:: b\n", "a", "c", "3) a:: c\n");
     check_set("- [x] a: b\n", "a", "c", "- [x] a: c\n");
-    check_set("- a: b\n  c\n  d <!-- e -->\n  - f: g\n", "a", "h", "- a: h <!-- e -->\n  - f: g\n");
+    check_set("- a: b\nc\n  d <!-- e -->\n  - f: g\n", "a", "h", "- a: h <!-- e -->\n  - f: g\n");
     check_set("> - a: b\n>   c\n> - d: e\n", "a", "f", "> - a: f\n> - d: e\n");
     check_set("- a: b [c:: d]\n", "a", "e", "- a: e [c:: d]\n");
     check_set("x [a:: b] y\n", "a", "c", "x [a:: c] y\n");
@@ -320,7 +320,6 @@ fn what_is_not_one_value_is_not_set() {
     check_unset("---\na: |\n  b\n  c\n---\n", "a", "b", Unset::NotOneValue(2));
     check_unset("---\na: { b: 1 }\n---\n", "a", "b", Unset::NotOneValue(2));
     check_unset("- a:\n  - b\n", "a", "c", Unset::NotOneValue(1));
-    check_unset("- butter: 200 g\nKnead it well.\n", "butter", "250 g", Unset::NotOneValue(1));
     check_unset("- a: b [c:: d] e\n", "a", "f", Unset::NotOneValue(1));
     check_unset("| h | i |\n|-|-|\n| a |\n", "a", "b", Unset::NotOneValue(3));
     check_unset("- a:\n  b\n", "a", "- c", Unset::Value(Some(1)));
@@ -440,11 +439,7 @@ proptest! {
         let note = Note::parse(&text);
         prop_assert_eq!(note.facts().iter().filter(|fact| fact.key.starts_with("key ")).count(), 4, "{:?}", text);
         let wanted = format!("Key_{number}");
-        let Ok(edit) = note.set_fact(&wanted, "new value") else {
-            // A line without indent may be somebody's own.
-            prop_assert!(text.replace('\r', "").contains(&format!("\nold{number}x")), "{:?}", text);
-            return Ok(());
-        };
+        let edit = note.set_fact(&wanted, "new value").unwrap();
         let after = edit.apply(&text);
         let (before, rest) = (text.get(..edit.range.start).unwrap(), text.get(edit.range.end..).unwrap());
         prop_assert!(after.starts_with(before) && after.ends_with(rest));
