@@ -96,7 +96,7 @@ impl Forms {
     /// Takes a text; `None` for one that is too short.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
-        if text.chars().filter(|character| !character.is_whitespace()).count() < MIN_TEXT_CHARS {
+        if !is_long(text) {
             return None;
         }
         let mut forms = Self(vec![text.to_owned()]);
@@ -117,7 +117,7 @@ impl Forms {
 
     fn add<const N: usize>(&mut self, forms: [String; N]) {
         for form in forms {
-            if !self.0.contains(&form) {
+            if is_long(&form) && !self.0.contains(&form) {
                 self.0.push(form);
             }
         }
@@ -145,6 +145,10 @@ impl Forms {
     fn are_said_in_content(&self, content: &[u8]) -> bool {
         std::str::from_utf8(content).map_or_else(|_| self.are_in(content), |text| self.are_said_in(text))
     }
+}
+
+fn is_long(text: &str) -> bool {
+    text.chars().filter(|character| !character.is_whitespace()).count() >= MIN_TEXT_CHARS
 }
 
 fn html(text: &str) -> String {
@@ -591,6 +595,7 @@ mod tests {
         check(&text("Zp|Zq"), "| a |\n| --- |\n| Zp\\|Zq |\n", "| a |\n| --- |\n|  |\n", 1);
         check(&text("one\ntwo"), "a one\r\ntwo b\r\n", "a  b\r\n", 1);
         check(&text("Ana Zorvík"), "[x](Ana%20Zorv%C3%ADk.md) [y](<Ana Zorvík.md>)\n", "[x](.md) [y](<.md>)\n", 2);
+        check(&text(r"\n\n\n"), "a\n\n\nb \\n\\n\\n\n", "a\n\n\nb \n", 1);
         check(&text("Zed & Co"), "<b>Zed &amp; Co</b>\n", "<b></b>\n", 1);
         check(&text(r#"the "Z" one"#), "a,\"the \"\"Z\"\" one\"\n", "a,\"\"\n", 1);
     }
