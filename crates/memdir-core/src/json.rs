@@ -72,7 +72,10 @@ fn escape(json: &[u8]) -> Option<(Option<char>, usize)> {
         b'r' => '\r',
         b't' => '\t',
         b'u' => {
-            let unit = |at: usize| u16::from_str_radix(std::str::from_utf8(json.get(at..at + 4)?).ok()?, 16).ok();
+            let unit = |at: usize| {
+                let digits = json.get(at..at + 4).filter(|digits| digits.iter().all(u8::is_ascii_hexdigit))?;
+                u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+            };
             let first = unit(2)?;
             let second = json.get(6..).filter(|rest| rest.starts_with(b"\\u")).and_then(|_| unit(8));
             let pair = second.and_then(|second| char::decode_utf16([first, second]).next()?.ok());

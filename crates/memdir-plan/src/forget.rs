@@ -3,6 +3,7 @@
 //! Owns those rules alone. Which files there are, and what the history holds, it is told; all work is linear in the text.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use memchr::memmem;
@@ -101,7 +102,9 @@ impl Forms {
         }
         let mut forms = Self(vec![text.to_owned()]);
         // Somebody may give it as it stands in JSON.
-        forms.add([text.nfc().collect(), text.nfd().collect(), Unescaped::of(text).says]);
+        let unescaped = Unescaped::of(text).says;
+        let unescaped = if unescaped.contains(char::is_control) { text.to_owned() } else { unescaped };
+        forms.add([text.nfc().collect(), text.nfd().collect(), unescaped]);
         for text in forms.0.clone() {
             forms.add([text.replace("\r\n", "\n"), text.replace("\r\n", "\n").replace('\n', "\r\n")]);
         }
@@ -112,6 +115,8 @@ impl Forms {
             forms.add([text.replace(' ', "%20"), utf8_percent_encode(&text, IN_LINKS).to_string()]);
             forms.add([text.replace('&', "&amp;"), html(&text)]);
         }
+        // A longer form may hold a shorter one, which must not be cut out of it.
+        forms.0.sort_by_key(|form| Reverse(form.len()));
         Some(forms)
     }
 
@@ -253,7 +258,7 @@ impl Sought {
     pub fn cut(&self, text: &str) -> Option<Cut> {
         match self {
             Self::Note(_) => cut_spans(text, &self.links_in(text)),
-            Self::Text(forms) if is_json(text) => cut_json(text, forms),
+            Self::Text(forms) if is_json(text) || are_lines_of_json(text) => cut_json(text, forms),
             Self::Text(forms) => cut_forms(text, &forms.0).map(|cut| with_front_matter(cut, text, forms)),
             Self::Lines(lines) => cut_lines(text, lines),
         }
@@ -399,10 +404,31 @@ fn with_front_matter(cut: Cut, before: &str, forms: &Forms) -> Cut {
         return cut;
     }
     let (front, body) = before.split_at_checked(Note::parse(before).body()).unwrap_or((before, ""));
-    let emptied = forms.0.iter().fold(front.to_owned(), |front, form| front.replace(form.as_str(), "\"\""));
+    let emptied = forms.0.iter().fold(front.to_owned(), |front, form| emptied(&front, form));
     let body = cut_forms(body, &forms.0).map_or_else(|| body.to_owned(), |cut| cut.text);
     let mended = emptied + &body;
     if is_read(&mended) { Cut { text: mended, ..cut } } else { cut }
+}
+
+/// Front matter without a text; where it was all of an item of a list, that is an empty one.
+fn emptied(front: &str, form: &str) -> String {
+    let mut left = String::with_capacity(front.len());
+    let mut from = 0;
+    for (at, _) in front.match_indices(form) {
+        let (before, after) = (front.get(..at).unwrap_or_default(), front.get(at + form.len()..).unwrap_or_default());
+        let is_item =
+            before.trim_end_matches(' ').ends_with(['[', ',']) && after.trim_start_matches(' ').starts_with([',', ']']);
+        left.push_str(front.get(from..at).unwrap_or_default());
+        left.push_str(if is_item { "\"\"" } else { "" });
+        from = at + form.len();
+    }
+    left + front.get(from..).unwrap_or_default()
+}
+
+/// Whether each line of a text is JSON, as in a log.
+fn are_lines_of_json(text: &str) -> bool {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
+    lines.peek().is_some() && lines.all(is_json)
 }
 
 /// Cuts what the values of JSON say, and no part of an escape.
@@ -586,6 +612,8 @@ mod tests {
         // Of what is no string nothing is cut.
         let board = r#"{"x":-4711,"4711":"pin 4711","n":[4711]}"#;
         check(&text("4711"), board, r#"{"x":-4711,"4711":"pin ","n":[4711]}"#, 1);
+        let log = "{\"x\":-4711}\n{\"a\":\"pin 4711\"}\n";
+        check(&text("4711"), log, "{\"x\":-4711}\n{\"a\":\"pin \"}\n", 1);
     }
 
     #[test]
@@ -596,6 +624,8 @@ mod tests {
         check(&text("one\ntwo"), "a one\r\ntwo b\r\n", "a  b\r\n", 1);
         check(&text("Ana Zorvík"), "[x](Ana%20Zorv%C3%ADk.md) [y](<Ana Zorvík.md>)\n", "[x](.md) [y](<.md>)\n", 2);
         check(&text(r"\n\n\n"), "a\n\n\nb \\n\\n\\n\n", "a\n\n\nb \n", 1);
+        check(&text("'s Zwei"), "---\na: 'it''s Zwei'\n---\n", "---\na: 'it'\n---\n", 1);
+        check(&text(r"\near"), "x\nearly \\near\n", "x\nearly \n", 1);
         check(&text("Zed & Co"), "<b>Zed &amp; Co</b>\n", "<b></b>\n", 1);
         check(&text(r#"the "Z" one"#), "a,\"the \"\"Z\"\" one\"\n", "a,\"\"\n", 1);
     }
@@ -604,6 +634,8 @@ mod tests {
     fn front_matter_without_an_item_can_be_read() {
         let note = "---\naliases: [Ana Zed, Az]\ntags: [friend]\n---\nAna Zed is here.\n";
         check(&text("Ana Zed"), note, "---\naliases: [\"\", Az]\ntags: [friend]\n---\n is here.\n", 2);
+        let quoted = "---\naliases: [Ana Zed, \"met Ana Zed\"]\n---\n";
+        check(&text("Ana Zed"), quoted, "---\naliases: [\"\", \"met \"]\n---\n", 2);
         check(&text("Ana Zed"), "---\nwho: Ana Zed\n---\n", "---\nwho: \n---\n", 1);
     }
 

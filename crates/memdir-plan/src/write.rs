@@ -70,16 +70,9 @@ impl<T: Tree> Planner<'_, T> {
             failure.details.note_lines = Some(last);
             return Err(failure);
         }
-        let front = Note::parse(&text).body();
-        if line == 0 && front > 0 {
-            let last = text.get(..front).map_or(0, |front| front.lines().count());
-            let message = format!(
-                "above line 1 of `{}` nothing can be added, since front matter has to come first",
-                words::shown(&insert.path)
-            );
-            return Err(words::invalid(call.index, "insert_text", &message)
-                .with_hint(format!("send {last} as `line` for a place below it")));
-        }
+        // The top is below front matter, which has to come first.
+        let front = text.get(..Note::parse(&text).body()).map_or(0, |front| front.lines().count());
+        let line = if line == 0 { front } else { line };
         let text = lines::insert(&text, line, &insert.content);
         self.replace(call, &insert.path, path, now, text)
     }

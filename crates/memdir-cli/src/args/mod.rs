@@ -262,7 +262,7 @@ pub(super) enum AccountCommand {
         /// Only show it
         #[arg(long)]
         dry_run: bool,
-        /// Do not ask; only `--server` does
+        /// Do not ask (only `--server` asks)
         #[arg(long)]
         yes: bool,
     },

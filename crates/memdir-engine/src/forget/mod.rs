@@ -328,8 +328,8 @@ impl Engine {
             let Ok(text) = std::str::from_utf8(&read) else { break };
             let Some(cut) = survey.cut(path, text) else { return Ok(()) };
             let replaced = writer.replace_spot(path, &read, cut.text.as_bytes()).map_err(|error| {
-                let Failure { message, .. } = failure(&error);
-                Failure { message: format!("`{path}` cannot be written: {message}"), ..failure(&error) }
+                let cause = failure(&error);
+                Failure { message: format!("`{path}` cannot be written: {}", cause.message), ..cause }
             })?;
             if replaced == Replaced::Yes {
                 return Ok(());
@@ -505,7 +505,7 @@ impl Engine {
                 Ok(others) if others.is_empty() => Failure::new(Code::NotFound, "the text is nowhere in this memory").with_hint(
                     "it is looked for letter by letter, upper and lower case apart; give a shorter piece, such as one word of it",
                 ),
-                Ok(others) => Failure::new(Code::NotFound, format!("the text is nowhere but perhaps in what is not looked through: {}", others.join(", ")))
+                Ok(others) => Failure::new(Code::NotFound, format!("the text was not found; not looked through, since they are packed: {}", others.join(", ")))
                     .with_hint("run `memdir forget` on the machine that it belongs to; remove the folder of one that was put aside"),
             },
             Ok(_) => {

@@ -3,6 +3,7 @@
 //! In this order: the name it calls and the page it comes from, its path, its method, the token of a client, its type, its
 //! size. What has come through is answered by the protocol's own service.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -237,7 +238,10 @@ async fn collect(pieces: &mut BodyDataStream, most: usize) -> Result<Bytes, Refu
         }
         whole.extend_from_slice(&piece);
     }
-    Ok(without_halves(&whole).into_owned().into())
+    Ok(match without_halves(&whole) {
+        Cow::Borrowed(_) => whole.into(),
+        Cow::Owned(mended) => mended.into(),
+    })
 }
 
 /// Says in the protocol's words what the service says in others, and nothing of what went wrong inside.

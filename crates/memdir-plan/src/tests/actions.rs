@@ -240,15 +240,7 @@ fn lines_that_are_added() {
     assert_eq!(insert("a\nb\n", 0, "x"), "x\na\nb\n");
     assert_eq!(insert("\u{feff}a\nb\n", 0, "x"), "\u{feff}x\na\nb\n");
     assert_eq!(insert("---\na: b\n---\nc\n", 3, "x"), "---\na: b\n---\nx\nc\n");
-    let (entry, after) = one(
-        &MapTree::of([("n.md", "---\na: b\n---\n")]),
-        json!({"action": "insert_text", "path": "n.md", "line": 0, "content": "x"}),
-    );
-    assert_eq!(
-        (&entry["error"]["code"], &entry["error"]["hint"]),
-        (&json!("invalid_action"), &json!("send 3 as `line` for a place below it"))
-    );
-    assert_eq!(after.get("n.md").unwrap().to_vec(), b"---\na: b\n---\n", "front matter has to come first");
+    assert_eq!(insert("---\na: b\n---\nc\n", 0, "x"), "---\na: b\n---\nx\nc\n", "front matter has to come first");
     assert_eq!(insert("a\r\nb\r\n", 1, "x\ny\n"), "a\r\nx\r\ny\r\nb\r\n");
     assert_eq!(insert("a\nb", 2, "x"), "a\nb\nx\n");
     check_failure(
