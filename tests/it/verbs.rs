@@ -219,6 +219,13 @@ fn an_undo_blames_no_change_that_is_undone() {
     env.ask(&["undo", "2"]).exits(0);
     let failure = env.ask(&["undo", "1"]).exits(4);
     assert_eq!(failure["error"]["batch"], 3, "{failure}");
+    // An undo of an undo brings a change back.
+    env.run(&["new", "l", "x"], "");
+    env.run(&["add", "l", "a"], "");
+    env.ask(&["undo", "6"]).exits(0);
+    env.ask(&["undo", "7"]).exits(0);
+    let failure = env.ask(&["undo", "5"]).exits(4);
+    assert_eq!(failure["error"]["batch"], 8, "{failure}");
 }
 
 #[test]

@@ -198,7 +198,9 @@ impl Engine {
     fn blocking(&self, batch: u64, steps: &[Step], path: &MemoryPath) -> Option<Blocking> {
         let page = LogQuery { path: Some(path.clone()), limit: MOST_LATER, ..LogQuery::default() };
         let mut first = None;
-        for entry in &self.vault.log(&page).ok()?.entries {
+        let entries = self.vault.log(&page).ok()?.entries;
+        let is_undo = |batch: u64| entries.iter().any(|entry| entry.batch == Some(batch) && entry.undoes.is_some());
+        for entry in &entries {
             let Some(later) = entry.batch else { continue };
             let then = self.vault.image_at(path, later).ok()??;
             if later <= batch || !plan::would_conflict(steps, path, then.as_ref())? {
@@ -206,8 +208,8 @@ impl Engine {
                 let outside = || self.vault.stamp(path).ok().flatten().map(|_| Blocking::Outside);
                 return first.map(Blocking::Change).or_else(outside);
             }
-            // What was undone is in nobody's way, nor is its undoing.
-            if entry.undone_by.is_none() && entry.undoes.is_none_or(|undone| undone <= batch) {
+            // What was undone is in nobody's way, nor is its undoing, unless that brought something back.
+            if entry.undone_by.is_none() && entry.undoes.is_none_or(|undone| undone <= batch || is_undo(undone)) {
                 first = Some(later);
             }
         }
