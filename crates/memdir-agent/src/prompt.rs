@@ -49,10 +49,12 @@ pub struct Prompts {
 }
 
 /// The names and texts of the prompts that come with the program.
-const TEXTS: [(&str, &str); 12] = [
+const TEXTS: [(&str, &str); 14] = [
     ("system", include_str!("../../../prompts/system.md")),
     ("small", include_str!("../../../prompts/small.md")),
     ("small_sort", include_str!("../../../prompts/small_sort.md")),
+    ("small_correct", include_str!("../../../prompts/small_correct.md")),
+    ("small_day", include_str!("../../../prompts/small_day.md")),
     ("small_again", include_str!("../../../prompts/small_again.md")),
     ("small_drop", include_str!("../../../prompts/small_drop.md")),
     ("small_answer", include_str!("../../../prompts/small_answer.md")),

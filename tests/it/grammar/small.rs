@@ -23,7 +23,7 @@ fn it_takes_what_was_offered_and_nothing_else() {
             "say Hello!",
             "# user\n+ city: Faro\nsay Noted.",
             "# user\n+ Faro\n+ in May\n# Ana\n+ moved\nsay Noted.",
-            "# Faro\n+ {next friday}\nsay Noted.",
+            "# Faro\n+ next friday\nsay Noted.",
             "# Faro\", in May\n+ x\nsay Noted.",
         ],
         true,
@@ -54,6 +54,26 @@ fn it_takes_what_was_offered_and_nothing_else() {
         false,
     );
     assert!(!Gbnf::read(&grammar::dropped(&names, 0).gbnf()).takes("drop Ana\nsay x"));
+    let day = Gbnf::read(&grammar::day().gbnf());
+    let days = ["none", "today", "next friday", "in 1 week", "in 12 days", "2 months ago", "tomorrow in 1 week"];
+    takes(&day, &days, true);
+    takes(&day, &["saturday in 3 weeks", "last year", "this month"], true);
+    takes(
+        &day,
+        &["", "in 0 days", "in 100 days", "next tomorrow", "friday", "2027-05-02", "friday in 2 days", "none "],
+        false,
+    );
+    let right = Gbnf::read(&grammar::corrected("dr chow, the 28 March", "Sorry: Dr. Chu, 31!").unwrap().gbnf());
+    takes(&right, &["dr chow -> Dr. Chu\nsay x", "28 -> 31\nsay x", "28 March -> 31\nsay x"], true);
+    takes(&right, &["Dr. Chu -> dr chow\nsay x", "28 -> 30\nsay x", "28 -> 31", "new", "28 -> 31!\nsay x"], false);
+    let characters = Gbnf::read(&grammar::corrected("老师姓樊", "打错字了，老师姓范").unwrap().gbnf());
+    takes(&characters, &["樊 -> 范\nsay x", "姓樊 -> 姓范\nsay x"], true);
+    assert_eq!((grammar::corrected("", "x"), grammar::corrected("x", "?!")), (None, None));
+    assert_eq!(
+        grammar::corrected(&"so it is ".repeat(21), "x"),
+        None,
+        "more than sixty words are too many to choose from"
+    );
 }
 
 const PATHS: [&str; 4] = ["user.md", "people/rui_costa.md", "people/rui.md", "a \"b\".md"];
@@ -113,7 +133,11 @@ proptest! {
             renewed.extend(again.renewals(&again.shown().replace('\n', &format!(" {message}\n"))));
         }
         let now = Timestamp::parse("2026-11-23T09:30:00Z").unwrap();
-        let wrote = Wrote { noted: Some(&noted), renewed: &renewed, dropped: Some(&dropped), answer: None };
+        let day = Answer { text: Gbnf::read(&grammar::day().gbnf()).make(&mut dice), ..noted.clone() };
+        let days = [(message.clone(), day)];
+        let wrote = Wrote {
+            noted: Some(&noted), renewed: &renewed, days: &days, dropped: Some(&dropped), ..Wrote::default()
+        };
         let text = format!("{}\n{}", noted.text, dropped.text);
         let expanded = expand(&turn, wrote, now, &|_| false).text;
         let parsed = parse(expanded.as_bytes());

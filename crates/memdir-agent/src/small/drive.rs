@@ -1,7 +1,11 @@
 //! Driving a small model: the sentences of a message are sorted, then it is asked what changes, and then for its answer.
 
 use super::sort::{sentences, sort};
-use super::{Kind, SURE, Sorted, Texts, Turn, Wrote, about, answer, expand, questioned, said_before};
+use super::view::View;
+use super::{
+    Correction, Kind, SURE, Sorted, Texts, Turn, Wrote, about, answer, correct, date, expand, line, questioned,
+    said_before,
+};
 use crate::asked::{Asked, wishes};
 use crate::drive::Answering;
 use crate::run::Run;
@@ -37,12 +41,21 @@ impl Agent<'_> {
         let asked = at.asked;
         let (rest, results) = (wishes(&asked.filters), tools::results(run));
         let mut cost = Cost::default();
-        let sorted = self.sorted(at, &mut cost)?;
         let said = format!("{} {}", asked.message, said_before(&asked.before, &asked.message));
         let notes = about(&asked.notes, &said);
+        let corrected = self.corrected(at, &mut cost)?;
+        // What came of the words that were wrong is put right where it stands; else what was told is told once more.
+        let stands = corrected.as_ref().is_some_and(|correction| {
+            let before = asked.before.exchanges.last();
+            before.is_some_and(|before| !correction.lines(&View::of(&notes), before).is_empty())
+        });
+        let sorted = match &corrected {
+            Some(correction) => Sorted(vec![(correction.told.clone(), Kind::Tell)]),
+            None => self.sorted(at, &mut cost)?,
+        };
         let [mut noted, mut dropped, mut answered] = [None, None, None];
-        let mut renewed = Vec::new();
-        if sorted.has(Kind::Tell) {
+        let (mut renewed, mut days) = (Vec::new(), Vec::new());
+        if sorted.has(Kind::Tell) && !stands {
             let request = super::noted(&self.turn_of(asked, &notes, &sorted, &rest, &results));
             let answer = self.paid(request, at, None, &mut cost)?;
             for again in super::again(&self.turn_of(asked, &notes, &sorted, &rest, &results), &answer) {
@@ -54,6 +67,12 @@ impl Agent<'_> {
                 }
             }
             noted = Some(answer);
+        }
+        if stands || noted.as_ref().is_some_and(|noted| !line::lines(noted).is_empty()) {
+            for (sentence, _) in sorted.0.iter().filter(|(_, kind)| *kind == Kind::Tell) {
+                let request = date::day(self.prompts.text("small_day"), sentence);
+                days.push((sentence.clone(), self.paid(request, at, None, &mut cost)?));
+            }
         }
         if sorted.has(Kind::Remove) {
             let request = super::dropped(&self.turn_of(asked, &notes, &sorted, &rest, &results));
@@ -72,8 +91,14 @@ impl Agent<'_> {
         }
         let may_know = |path: &MemoryPath| self.client.is_none() || self.engine.may_hear_of(&asked.caller, path);
         let exists = |path: &MemoryPath| may_know(path) && self.engine.text_of(path).is_some();
-        let wrote =
-            Wrote { noted: noted.as_ref(), renewed: &renewed, dropped: dropped.as_ref(), answer: answered.as_ref() };
+        let wrote = Wrote {
+            noted: noted.as_ref(),
+            renewed: &renewed,
+            days: &days,
+            corrected: corrected.as_ref().filter(|_| stands),
+            dropped: dropped.as_ref(),
+            answer: answered.as_ref(),
+        };
         let turn = self.turn_of(asked, &notes, &sorted, &rest, &results);
         let mut expanded = expand(&turn, wrote, (self.settings.clock)(), &exists);
         at.said.grounds.append(&mut expanded.grounds);
@@ -99,6 +124,25 @@ impl Agent<'_> {
         let Some(before) = questioned(&at.asked.before).filter(|_| !sorted.asks()) else { return Ok(sorted) };
         let before = self.kinds(&before.message, at, cost)?;
         Ok(if before.changes() { before.completed(sorted) } else { sorted })
+    }
+
+    /// What the message puts right of the one before it, of which something was stored.
+    fn corrected(&mut self, at: &mut Answering<'_>, cost: &mut Cost) -> Result<Option<Correction>, AgentError> {
+        let asked = at.asked;
+        let Some(before) = asked.before.exchanges.last().filter(|before| before.receipt.is_some()) else {
+            return Ok(None);
+        };
+        if self.session.switches.actions != Actions::All || questioned(&asked.before).is_some() {
+            return Ok(None);
+        }
+        let request = correct::is_new(self.prompts.text("small_correct"), before, &asked.message);
+        if correct::says_new(&self.paid(request, at, None, cost)?) {
+            return Ok(None);
+        }
+        let Some(request) = correct::words(self.prompts.text("small_correct"), before, &asked.message) else {
+            return Ok(None);
+        };
+        Ok(Correction::read(&self.paid(request, at, None, cost)?, before))
     }
 
     /// Asks what each sentence of a message is.

@@ -23,16 +23,24 @@ const MOST_LINES: usize = 8;
 const MOST_LETTERS: usize = 400;
 
 /// A line that was noted.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Line<'a> {
     /// The note below which it stands.
     pub(super) note: &'a str,
     pub(super) text: &'a str,
+    /// The date of its day, to stand behind it; empty for a line without one.
+    pub(super) mark: String,
     /// How likely it was, in thousandths.
     pub(super) chance: u16,
 }
 
 impl<'a> Line<'a> {
+    /// A text of it with the date of its day. A link alone stays one.
+    pub(super) fn marked(&self, text: &str) -> String {
+        let is_link = text.starts_with("[[") && text.ends_with("]]");
+        format!("{text}{}", if is_link { "" } else { &self.mark })
+    }
+
     /// Its key and value, where it has both.
     pub(super) fn parts(&self) -> Option<(&'a str, &'a str)> {
         let (key, value) = self.text.split_once(": ").or_else(|| self.text.split_once('：'))?;
@@ -49,22 +57,24 @@ impl<'a> Line<'a> {
 impl View<'_> {
     /// Whether a line of the note, but for those that change, says already what a new one does.
     pub(super) fn stands(&self, line: &Line<'_>, changes: impl Fn(&Shown<'_>, &Entry) -> bool) -> bool {
-        let words = stems(&without_dates(line.text));
+        let words = stems(line.text);
         let says = |entry: &Entry| words.is_subset(&stems(&self.line(entry)));
-        // A date that has to be computed may be another one.
+        // Another day may be another date.
         !words.is_empty()
-            && !line.text.contains('{')
+            && line.mark.is_empty()
             && self
                 .named(line.note)
                 .is_some_and(|note| note.entries.iter().filter(|entry| !changes(note, entry)).any(says))
     }
 }
 
-/// A text without what stands in braces.
-pub(super) fn without_dates(text: &str) -> String {
-    let mut parts = text.split('{');
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |text, part| text + part.split_once('}').map_or(part, |(_, rest)| rest))
+/// Puts the date of the day that a sentence tells of behind the line that has most of its words.
+pub(super) fn date(lines: &mut [Line<'_>], sentence: &str, mark: &str) {
+    let told = stems(sentence);
+    let shared = |line: &&mut Line<'_>| Reverse(stems(line.text).intersection(&told).count());
+    if let Some(line) = lines.iter_mut().min_by_key(shared) {
+        mark.clone_into(&mut line.mark);
+    }
 }
 
 /// The lines that an answer notes.
@@ -78,7 +88,7 @@ pub(super) fn lines(answer: &Answer) -> Vec<Line<'_>> {
         } else if let Some(text) = line.strip_prefix("+ ").map(str::trim).filter(|text| !text.is_empty())
             && !lines.iter().any(|other| other.note == note && other.text == text)
         {
-            lines.push(Line { note, text, chance });
+            lines.push(Line { note, text, chance, mark: String::new() });
         }
     }
     lines
@@ -204,8 +214,6 @@ pub(super) enum Says {
 pub(super) struct Brought {
     now: BTreeSet<Stem>,
     before: BTreeSet<Stem>,
-    /// Whether it has a day that is counted.
-    has_day: bool,
     /// The key of the line.
     key: String,
 }
@@ -213,23 +221,23 @@ pub(super) struct Brought {
 impl Brought {
     /// `new` in the place of `old`, the line of this key.
     pub(super) fn of(new: &str, old: &str, key: &str) -> Self {
-        Self { now: stems(&without_dates(new)), before: stems(old), has_day: new.contains('{'), key: fact::key(key) }
+        Self { now: stems(new), before: stems(old), key: fact::key(key) }
     }
 
     /// How many forms of words it has of a line that was noted, those first that it did not have before. `None` where it has no such word, unless that line
     /// is the old one: a small model may note what is out of date, which the person has not repeated.
     pub(super) fn shares(&self, line: &Line<'_>, is_repeated: bool) -> Option<(usize, usize)> {
-        let noted = stems(&without_dates(line.text));
+        let noted = stems(line.text);
         let said = noted.intersection(&self.now).count();
         let new = noted.intersection(&self.now).filter(|stem| !self.before.contains(*stem)).count();
         let is_old = !is_repeated && noted.is_subset(&self.before);
-        (is_old || new > 0 || self.has_day && line.text.contains('{')).then_some((new, said))
+        (is_old || new > 0).then_some((new, said))
     }
 
     /// How much it says of a line that was noted: all of it, or at least half of what the old one did not say, or something under the same key.
     pub(super) fn says(&self, line: &Line<'_>, is_repeated: bool) -> Option<Says> {
         let (mut missing, mut brought, mut fresh) = (0, 0, 0);
-        words::each(&without_dates(line.text), &mut |word, _| {
+        words::each(line.text, &mut |word, _| {
             let forms = Stem::forms(word);
             let (is_fresh, is_said) = (
                 !self.before.iter().any(|stem| forms.contains(stem)),
@@ -242,7 +250,7 @@ impl Brought {
         let has_key = line.parts().is_some_and(|(key, _)| fact::key(key) == self.key);
         // Two days may be two dates.
         let is_said =
-            self.shares(line, is_repeated).is_some() && (has_key || 2 * brought >= fresh) && !line.text.contains('{');
+            self.shares(line, is_repeated).is_some() && (has_key || 2 * brought >= fresh) && line.mark.is_empty();
         is_said.then_some(if missing == 0 { Says::All } else { Says::Part })
     }
 }
@@ -252,9 +260,9 @@ impl Brought {
 pub(super) fn taken<'a>(new: &'a str, old: &str, known: &BTreeSet<Stem>) -> Option<&'a str> {
     let is_marked = !old.starts_with(['+', '-']);
     let new = if is_marked { new.trim().trim_start_matches(['+', '-']).trim_start() } else { new.trim() };
-    let (now, before) = (stems(&without_dates(new)), stems(old));
+    let (now, before) = (stems(new), stems(old));
     let is_kept = !now.is_disjoint(&before);
-    let is_new = new.contains('{') || now.iter().any(|stem| !before.contains(stem));
+    let is_new = now.iter().any(|stem| !before.contains(stem));
     let is_known = now.iter().all(|stem| before.contains(stem) || known.contains(stem));
     let is_one_line = !new.chars().any(|one| one.is_control() || one == '<');
     (is_one_line && is_kept && is_new && is_known && fact::key(new) != fact::key(old)).then_some(new)

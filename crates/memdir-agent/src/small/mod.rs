@@ -17,6 +17,7 @@ use memdir_model::{Answer, Message, Request, Role, Shape};
 use memdir_note::stem::Stem;
 use memdir_note::words;
 
+mod correct;
 mod date;
 mod drive;
 mod edit;
@@ -25,6 +26,7 @@ mod sort;
 mod turn;
 mod view;
 
+use correct::Correction;
 pub(super) use date::today;
 pub use line::{Again, Renewal, again};
 pub use sort::{Kind, Sorted};
@@ -92,6 +94,10 @@ pub struct Wrote<'a> {
     pub noted: Option<&'a Answer>,
     /// The lines that were written otherwise because of it.
     pub renewed: &'a [Renewal],
+    /// The days that sentences tell of.
+    pub days: &'a [(String, Answer)],
+    /// What was told wrongly before, where the message puts that right.
+    pub corrected: Option<&'a Correction>,
     /// What goes, where something is to be forgotten.
     pub dropped: Option<&'a Answer>,
     /// What is answered, where something was asked or nothing was told.
@@ -106,23 +112,14 @@ pub fn noted(turn: &Turn<'_>) -> Request {
     request(examples(turn.prompts.note), told_of(turn, &stated), Some(shape(grammar, &steps())), MAX_TOKENS)
 }
 
-/// How a small model is asked, after that, for the lines of a note again. What was said before is told as a talk about the same note: a correction
-/// is of what came of that.
+/// How a small model is asked, after that, for the lines of a note again.
 #[must_use]
 pub fn rewritten(turn: &Turn<'_>, again: &Again) -> Request {
-    let (system, mut messages) = examples(turn.prompts.again);
-    let (stable, lines) = (messages.len(), prompt::fenced(&again.shown()).into_owned());
-    let mut head = format!("{NOTES}# {}\n{lines}\n", prompt::fenced(&again.name));
-    if let Some(before) = turn.session.exchanges.last() {
-        messages.push(said(Role::User, format!("{head}\n{MESSAGE}{}", told(&before.message))));
-        messages.push(said(Role::Assistant, lines));
-        head.clear();
-    }
+    let (system, messages) = examples(turn.prompts.again);
+    let note = prompt::fenced(&format!("{NOTES}# {}\n{}\n", again.name, again.shown())).into_owned();
     let message = turn.sorted.of(Kind::Tell);
-    let wishes = prompt::wishes(turn.rest);
-    messages.push(said(Role::User, format!("{head}\n{MESSAGE}{}{wishes}", prompt::fenced(&message))));
-    let shape = Some(shape(grammar::rewritten(&again.beginnings()), &steps()));
-    Request { system, messages, stable, shape, max_tokens: MOST_AGAIN, temperature: 0.0, stop: Vec::new() }
+    let told = format!("{note}\n{MESSAGE}{}{}", prompt::fenced(&message), prompt::wishes(turn.rest));
+    request((system, messages), told, Some(shape(grammar::rewritten(&again.beginnings()), &steps())), MOST_AGAIN)
 }
 
 /// How a small model is asked what goes.

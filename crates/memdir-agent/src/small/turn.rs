@@ -1,7 +1,6 @@
 //! What a small model wrote, as the calls that it means.
 //!
-//! Owns the steps of a turn, and checks their shape and origin: a line that is meant stands there, a new one is made of what was told, a date is
-//! one that the program computes. What it means is for the model. A step that becomes no call is reported, never dropped in silence.
+//! Owns the steps of a turn, and checks their shape and origin: a line that is meant stands there, a new one is made of what was told. What it means is for the model. A step that becomes no call is reported, never dropped in silence.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -9,9 +8,9 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::edit::Edits;
-use super::line::{Brought, Line, Renewal, Says, lines, taken, without_dates};
+use super::line::{Brought, Line, Renewal, Says, lines, taken};
 use super::view::{Entry, Shown, View};
-use super::{SURE, Wrote, date, said_before, stems};
+use super::{Correction, SURE, Wrote, date, line, said_before, stems};
 use crate::prompt::fenced;
 use memdir_core::path::{MemoryPath, PERSON, PERSON_NOTE};
 use memdir_core::time::Timestamp;
@@ -90,10 +89,19 @@ pub(super) fn expand(written: &Written<'_, '_>) -> Expanded {
         expanded: Expanded::default(),
     };
     let mut steps = Vec::new();
-    let told = noted.map(lines).unwrap_or_default();
+    let mut told = noted.map(lines).unwrap_or_default();
+    for (sentence, day) in written.wrote.days {
+        if let Some(mark) = date::mark(day, written.now) {
+            line::date(&mut told, sentence, &mark);
+            turn.expanded.dates.push(mark);
+        }
+    }
+    if let Some(correction) = written.wrote.corrected {
+        turn.put_right(correction);
+    }
     turn.renew(written.wrote.renewed, &told);
     for line in told {
-        let step = format!("{}: {}", line.note, line.text);
+        let step = format!("{}: {}", line.note, line.marked(line.text));
         if line.chance < UNSURE {
             turn.unsure.push(step.clone());
         } else if turn.note(&line).is_none() {
@@ -120,6 +128,7 @@ pub(super) fn expand(written: &Written<'_, '_>) -> Expanded {
         .into_iter()
         .flatten()
         .find_map(|wrote| wrote.text.lines().find_map(|it| it.strip_prefix("say ")));
+    let said = said.or(written.wrote.corrected.map(|correction| correction.reply.as_str()));
     turn.finish(&steps, answer.map_or(said.unwrap_or_default(), |answer| &answer.text).trim())
 }
 
@@ -192,7 +201,7 @@ impl<'t, 'n> Turn<'t, 'n> {
             return Some(());
         }
         // An example of the prompt is no memory.
-        if super::leaked(turn, &without_dates(line.text)).is_some() {
+        if super::leaked(turn, line.text).is_some() {
             return None;
         }
         if let Some(note) = shown {
@@ -210,12 +219,12 @@ impl<'t, 'n> Turn<'t, 'n> {
             if let Some((key, value)) = line.parts()
                 && let Some(entry) = note.entry(key).filter(|entry| !entry.is_prose)
             {
-                return self.set(note, entry, value);
+                return self.set(note, entry, &line.marked(value));
             }
         }
         match line.parts() {
-            Some((key, value)) => self.add(line.note, key, value),
-            None => self.add_line(line.note, line.text),
+            Some((key, value)) => self.add(line.note, key, &line.marked(value)),
+            None => self.add_line(line.note, &line.marked(line.text)),
         }
     }
 
@@ -223,8 +232,7 @@ impl<'t, 'n> Turn<'t, 'n> {
     /// says nothing of what was noted stays as it was.
     fn renew(&mut self, renewals: &[Renewal], told: &[Line<'_>]) {
         let (view, turn) = (self.of.view, self.of.turn);
-        let is_meant =
-            |line: &&Line<'_>| line.chance >= UNSURE && super::leaked(turn, &without_dates(line.text)).is_none();
+        let is_meant = |line: &&Line<'_>| line.chance >= UNSURE && super::leaked(turn, line.text).is_none();
         let told = told.iter().filter(is_meant).filter_map(|line| Some((view.named(line.note)?, line)));
         let told: Vec<_> = told.filter(|(note, _)| !self.is_ambiguous(Some(note))).collect();
         let mut fresh: Vec<_> = renewals.iter().filter_map(|renewal| self.fresh(renewal, &told)).collect();
@@ -247,9 +255,23 @@ impl<'t, 'n> Turn<'t, 'n> {
         }
     }
 
+    /// The lines that came of what was told wrongly, as they are right.
+    fn put_right(&mut self, correction: &Correction) {
+        let of = self.of;
+        let Some(before) = of.turn.session.exchanges.last() else { return };
+        let mark = self.expanded.dates.first().cloned().unwrap_or_default();
+        for (note, entry, right) in correction.lines(of.view, before) {
+            let had_day = date::without_mark(&entry.value).len() < entry.value.len();
+            let right = if had_day { right + &mark } else { right };
+            if self.set(note, entry, &right).is_none() {
+                self.expanded.unkept.push(format!("{}: {right}", note.name));
+            }
+        }
+    }
+
     /// Whether all words of a line that was noted are the person's: it is no old line that the model noted by mistake.
     fn is_repeated(&self, line: &Line<'_>) -> bool {
-        stems(&without_dates(line.text)).is_subset(&self.said_by_person)
+        stems(line.text).is_subset(&self.said_by_person)
     }
 
     /// Whether a line was written again.
@@ -264,7 +286,7 @@ impl<'t, 'n> Turn<'t, 'n> {
         let entry = note.entries.iter().find(|entry| view.line(entry) == renewal.old)?;
         let mut known = self.said_by_person.clone();
         let of_note = told.iter().filter(|(named, _)| named.path == note.path);
-        of_note.for_each(|(_, line)| known.extend(stems(&without_dates(line.text))));
+        of_note.for_each(|(_, line)| known.extend(stems(line.text)));
         let new = taken(&renewal.new, &renewal.old, &known)?;
         let value = match new.split_once([':', '：']) {
             Some((key, value)) if !entry.label.is_empty() && called(key) == called(&entry.label) => value.trim(),
@@ -325,7 +347,7 @@ impl<'t, 'n> Turn<'t, 'n> {
         if entry.fact.is_none() && !Edits::may_change(note, entry) {
             return None;
         }
-        let value = self.resolved(value, note.path, &entry.value)?;
+        let value = self.resolved(value, note.path, &entry.value);
         if value == entry.value {
             return Some(());
         }
@@ -346,13 +368,12 @@ impl<'t, 'n> Turn<'t, 'n> {
         {
             return self.link(name, key, linked);
         }
-        let value = self.computed(value)?;
         match self.target(name, None) {
-            Some(target) => self.put(&target, key, &value),
+            Some(target) => self.put(&target, key, value),
             // What cannot be the name of a note is noted of the person.
             None => {
                 let person = self.target(PERSON, None)?;
-                self.put(&person, &format!("{name} {key}"), &value);
+                self.put(&person, &format!("{name} {key}"), value);
             }
         }
         Some(())
@@ -362,7 +383,7 @@ impl<'t, 'n> Turn<'t, 'n> {
     fn add_line(&mut self, name: &str, text: &str) -> Done {
         let Some(target) = self.target(name, None) else { return self.add_line(PERSON, &format!("{name}: {text}")) };
         let path = self.path(&target)?.clone();
-        let text = self.resolved(text, &path, "")?;
+        let text = self.resolved(text, &path, "");
         if let Target::New(at) = target {
             self.new_notes.get_mut(at)?.lines.push(text);
             return Some(());
@@ -379,12 +400,10 @@ impl<'t, 'n> Turn<'t, 'n> {
         Some(())
     }
 
-    /// A text with its dates computed, and its links to the notes of these names: as the value that it is for has them, else a note that there is
-    /// none of is made.
-    fn resolved(&mut self, text: &str, from: &MemoryPath, old: &str) -> Option<String> {
-        let text = self.computed(text)?;
+    /// A text with its links to the notes of these names: as the value that it is for has them, else a note that there is none of is made.
+    fn resolved(&mut self, text: &str, from: &MemoryPath, old: &str) -> String {
         let mut kept = self.of.view.links_in(old);
-        let (mut resolved, mut rest) = (String::new(), text.as_str());
+        let (mut resolved, mut rest) = (String::new(), text);
         while let Some((before, (name, after))) =
             rest.split_once("[[").and_then(|(before, rest)| Some((before, rest.split_once("]]")?)))
         {
@@ -399,7 +418,7 @@ impl<'t, 'n> Turn<'t, 'n> {
             }
             rest = after;
         }
-        Some(resolved + rest)
+        resolved + rest
     }
 
     fn put(&mut self, target: &Target<'t, 'n>, key: &str, value: &str) {
@@ -592,36 +611,6 @@ impl<'t, 'n> Turn<'t, 'n> {
             Reply::Withheld => String::new(),
         };
         if said.is_empty() { SILENCE.to_owned() } else { said }
-    }
-
-    /// A value with its dates computed; what they were computed from stands behind it. `None` for a date that the person did not say.
-    fn computed(&mut self, value: &str) -> Option<String> {
-        let (turn, now) = (self.of.turn, self.of.now);
-        let (mut computed, mut marks, mut rest) = (String::new(), String::new(), value);
-        while let Some((before, (said, after))) =
-            rest.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)))
-        {
-            computed.push_str(before);
-            if let Some(date) = date::written(said, turn.message, now) {
-                computed.push_str(&date);
-                self.expanded.dates.push(date);
-            } else if let Some(date) = date::resolve(said, now) {
-                computed.push_str(&date);
-                let mark = format!(" ({said}, from {})", date::resolve("today", now).unwrap_or_default());
-                marks.push_str(&mark);
-                self.expanded.dates.push(date + &mark);
-            } else {
-                // The person may have written braces themselves; else these may be words of theirs that are no date which can be computed.
-                let braced = format!("{{{said}}}");
-                let is_said = !stems(said).is_empty() && stems(said).is_subset(&self.said_by_person);
-                computed.push_str(match turn.message.contains(&braced) {
-                    true => &braced,
-                    false => is_said.then_some(said)?,
-                });
-            }
-            rest = after;
-        }
-        Some(computed + rest + &marks)
     }
 }
 

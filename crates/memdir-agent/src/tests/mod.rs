@@ -21,6 +21,7 @@ use memdir_policy::{Mode, Rules};
 use memdir_vault::{Durability, Options, Vault};
 
 mod budget;
+mod corrections;
 mod forget;
 mod kept;
 mod replay;

@@ -47,6 +47,9 @@ fn sorting(turns: &[&str]) -> (Scripted, Arc<Mutex<Vec<Request>>>) {
         if request.system.starts_with("You sort the sentences") {
             return Ok(Answer { input_tokens: 0, output_tokens: 0, ..turn(kind) });
         }
+        if request.system.starts_with("Which day") {
+            return Ok(Answer { input_tokens: 0, output_tokens: 0, ..turn("none") });
+        }
         // Every line of a note still holds.
         if request.system.starts_with("You keep somebody's notes true") {
             return Ok(Answer { input_tokens: 0, output_tokens: 0, ..turn("") });
@@ -266,7 +269,8 @@ fn a_decision_that_is_none_or_does_something_else_calls_nothing() {
 fn an_answer_that_is_cut_off_takes_no_change_with_it() {
     let env = Env::new();
     let engine = env.engine();
-    let mut turns = ["tell", "ask", "# user\n+ city: Paris\nsay Noted.", "city: Paris", "Once upon a time"].into_iter();
+    let mut turns =
+        ["tell", "ask", "# user\n+ city: Paris\nsay Noted.", "city: Paris", "none", "Once upon a time"].into_iter();
     let model = Scripted::by(card("m", Place::Process), move |request, _, _| {
         let end = if request.shape.is_none() && request.stop.is_empty() { End::Cut } else { End::Done };
         Ok(Answer { end, ..turn(turns.next().unwrap()) })

@@ -1,5 +1,5 @@
-//! The grammars of a small model: what a sentence is, in a word; what of a message is noted, below the notes it is about; the lines of a note again;
-//! and which lines go.
+//! The grammars of a small model: what a sentence is, in a word; which day it tells of; which words are put right; what of a message is noted, below
+//! the notes it is about; the lines of a note again; and which lines go.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -18,6 +18,12 @@ const MOST_LINES: usize = 6;
 /// A name of a new note has so many words of the message at most.
 const MOST_NAME_WORDS: usize = 3;
 const MOST_NAME_CHARACTERS: usize = 6;
+/// A word that was wrong is one of so many of what was told, in a longer text there is none; and so many words are put right at once.
+const MOST_TOLD: usize = 60;
+const MOST_WRONG_WORDS: usize = 5;
+const MOST_WRONG_CHARACTERS: usize = 8;
+/// The days of a week, as days are written.
+pub const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 /// Characters that nothing is made of.
 const CONTROLS: &[(char, char)] = &[('\0', '\u{1f}'), ('\u{7f}', '\u{9f}')];
 /// Marks around a word that are no part of it.
@@ -28,6 +34,64 @@ const MARKS: &str = "'’.,;:!?\"“”„«»()¿¡。，！？；：、（）�
 pub fn one_of(words: &[&str]) -> Grammar {
     let comment = "One word.".to_owned();
     Grammar::of(vec![comment], vec![tree("root", Part::Any(words.iter().map(|word| text(word)).collect()))])
+}
+
+/// The grammar of a day that is counted from today, such as `next friday`, `in 3 weeks` or `saturday in 2 weeks`; or `none`.
+///
+/// # Examples
+///
+/// ```
+/// assert!(memdir_model::grammar::day().gbnf().contains(r#""none""#));
+/// ```
+#[must_use]
+pub fn day() -> Grammar {
+    let count = || {
+        let digit = |from| Part::One(Class::Of(vec![(from, '9')]));
+        Part::All(vec![digit('1'), times(digit('0'), 0, 1), text(" ")])
+    };
+    let units = |names: [&str; 4]| {
+        Part::Any(names.into_iter().map(|name| Part::All(vec![text(name), times(text("s"), 0, 1)])).collect())
+    };
+    let unit = || units(["day", "week", "month", "year"]);
+    let weekday = || Part::Any(WEEKDAYS.map(|name| text(name)).to_vec());
+    let later = || Part::All(vec![text(" in "), count(), text("week"), times(text("s"), 0, 1)]);
+    let which = Part::Any(["this ", "next ", "last "].map(text).to_vec());
+    let period = Part::Any([weekday(), text("week"), text("month"), text("year")].to_vec());
+    let days = vec![
+        text("none"),
+        text("today"),
+        text("yesterday"),
+        Part::All(vec![text("tomorrow"), times(later(), 0, 1)]),
+        Part::All(vec![weekday(), later()]),
+        Part::All(vec![which, period]),
+        Part::All(vec![text("in "), count(), unit()]),
+        Part::All(vec![count(), unit(), text(" ago")]),
+    ];
+    Grammar::of(vec!["A day, counted from today.".to_owned()], vec![tree("root", Part::Any(days))])
+}
+
+/// The grammar of words that were told wrongly and those that are right, `WRONG -> RIGHT`, each as they stand in the two texts; and then a reply.
+/// `None` where there are none to choose from.
+///
+/// # Examples
+///
+/// ```
+/// let grammar = memdir_model::grammar::corrected("Ana moved to Porto", "sorry, Faro").unwrap().gbnf();
+/// assert!(grammar.contains(r#""Porto""#) && grammar.contains(r#""Faro""#));
+/// ```
+#[must_use]
+pub fn corrected(told: &str, now: &str) -> Option<Grammar> {
+    let of = |message| {
+        let runs = runs(message, MOST_TOLD, MOST_WRONG_WORDS, MOST_WRONG_CHARACTERS);
+        (!runs.is_empty()).then(|| Part::Any(runs.into_iter().map(text).collect()))
+    };
+    let mut rules = vec![
+        tree("root", Part::All(vec![named("wrong"), text(" -> "), named("right"), text("\n"), named("say")])),
+        tree("wrong", of(told)?),
+        tree("right", of(now)?),
+    ];
+    rules.extend(say());
+    Some(Grammar::of(vec!["What was told wrongly. Do not run one that was cut off.".to_owned()], rules))
 }
 
 /// The grammar of what is noted of a message: the name of a note, and below it a line for each thing; and then a reply.
@@ -111,17 +175,22 @@ fn free(most: usize) -> Part {
 
 /// What the name of a new note may be: words that follow each other in the message.
 fn names(message: &str) -> BTreeSet<&str> {
+    runs(message, MOST_WORDS, MOST_NAME_WORDS, MOST_NAME_CHARACTERS)
+}
+
+/// Words of a message that follow each other, or characters of scripts without blanks; none of a message of more words than `longest`.
+fn runs(message: &str, longest: usize, most_words: usize, most_characters: usize) -> BTreeSet<&str> {
     let words = words(message);
-    if words.len() > MOST_WORDS {
+    if words.len() > longest {
         return BTreeSet::new();
     }
-    let mut names = BTreeSet::new();
+    let mut found = BTreeSet::new();
     for (at, first) in words.iter().enumerate() {
-        let most = if is_unspaced(message, first) { MOST_NAME_CHARACTERS } else { MOST_NAME_WORDS };
+        let most = if is_unspaced(message, first) { most_characters } else { most_words };
         let runs = words.iter().skip(at).take(most).map(|last| message.get(first.start..last.end).unwrap_or_default());
-        names.extend(runs.take_while(|run| !run.chars().any(|one| one.is_control() || one == '<')));
+        found.extend(runs.take_while(|run| !run.chars().any(|one| one.is_control() || one == '<')));
     }
-    names
+    found
 }
 
 /// Where the words of a message stand, without marks around them. A character of a script without blanks is one.
