@@ -1,0 +1,91 @@
+//! The forms in which a text may be written: each kind of file has its own way to say the same.
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+
+use memchr::memmem;
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use unicode_normalization::UnicodeNormalization;
+
+use memdir_core::json::{Style, Unescaped};
+
+/// A text has to be this long, white space not counted: a shorter one stands in half of all words.
+pub const MIN_TEXT_CHARS: usize = 3;
+
+/// So often strings of JSON that are JSON again are looked into: what a model said stands so in a conversation.
+const NESTED: usize = 3;
+
+/// What is encoded in the address of a link.
+const IN_LINKS: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>').add(b'%').add(b'`');
+
+/// A text in the forms in which it may be written: composed and decomposed, with the line ends of other systems, and as JSON, YAML,
+/// tables, links, HTML and CSV have to say it.
+#[derive(Clone, Debug)]
+pub struct Forms(pub(super) Vec<String>);
+
+impl Forms {
+    /// Takes a text; `None` for one that is too short.
+    #[must_use]
+    pub fn new(text: &str) -> Option<Self> {
+        if !is_long(text) {
+            return None;
+        }
+        let mut forms = Self(vec![text.to_owned()]);
+        // Somebody may give it as it stands in JSON.
+        let unescaped = Unescaped::of(text).says;
+        let unescaped = if unescaped.contains(char::is_control) { text.to_owned() } else { unescaped };
+        forms.add([text.nfc().collect(), text.nfd().collect(), unescaped]);
+        for text in forms.0.clone() {
+            forms.add([text.replace("\r\n", "\n"), text.replace("\r\n", "\n").replace('\n', "\r\n")]);
+        }
+        for text in forms.0.clone() {
+            let json = |is_ascii, escapes_slash| Style { is_ascii, escapes_slash }.escape(&text);
+            forms.add([json(false, false), json(false, true), json(true, false), json(true, true)]);
+            forms.add([text.replace('\'', "\'\'"), text.replace('"', "\"\""), text.replace('|', "\\|")]);
+            forms.add([text.replace(' ', "%20"), utf8_percent_encode(&text, IN_LINKS).to_string()]);
+            forms.add([text.replace('&', "&amp;"), html(&text)]);
+        }
+        // A longer form may hold a shorter one, which must not be cut out of it.
+        forms.0.sort_by_key(|form| Reverse(form.len()));
+        Some(forms)
+    }
+
+    pub(super) fn add<const N: usize>(&mut self, forms: [String; N]) {
+        for form in forms {
+            if is_long(&form) && !self.0.contains(&form) {
+                self.0.push(form);
+            }
+        }
+    }
+
+    pub(super) fn are_in(&self, text: &[u8]) -> bool {
+        self.0.iter().any(|form| memmem::find(text, form.as_bytes()).is_some())
+    }
+
+    /// Whether a text holds it, or says it, where it is or holds JSON, some of whose strings may be JSON again.
+    pub(super) fn are_said_in(&self, text: &str) -> bool {
+        let mut said = Cow::Borrowed(text);
+        for _ in 0..=NESTED {
+            if self.are_in(said.as_bytes()) {
+                return true;
+            }
+            if !said.contains('\\') {
+                return false;
+            }
+            said = Cow::Owned(Unescaped::of(&said).says);
+        }
+        false
+    }
+
+    pub(super) fn are_said_in_content(&self, content: &[u8]) -> bool {
+        std::str::from_utf8(content).map_or_else(|_| self.are_in(content), |text| self.are_said_in(text))
+    }
+}
+
+pub(super) fn is_long(text: &str) -> bool {
+    text.chars().filter(|character| !character.is_whitespace()).count() >= MIN_TEXT_CHARS
+}
+
+pub(super) fn html(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
