@@ -85,7 +85,7 @@ pub(super) fn with_front_matter(cut: Cut, before: &str, forms: &Forms) -> Cut {
 }
 
 /// Front matter without a text; where it was all of an item of a list, that is an empty one.
-pub(super) fn emptied(front: &str, form: &str) -> String {
+fn emptied(front: &str, form: &str) -> String {
     let mut left = String::with_capacity(front.len());
     let mut from = 0;
     for (at, _) in front.match_indices(form) {
@@ -120,7 +120,7 @@ pub(super) fn cut_json(json: &str, forms: &Forms) -> Option<Cut> {
 }
 
 /// What is left of the inside of a string, and how many places were cut out.
-pub(super) fn cut_string(string: &str, forms: &[String]) -> (String, u64) {
+fn cut_string(string: &str, forms: &[String]) -> (String, u64) {
     let (mut string, mut count) = (string.to_owned(), 0);
     for _ in 0..ROUNDS {
         let before = count;
@@ -144,7 +144,7 @@ pub(super) fn cut_string(string: &str, forms: &[String]) -> (String, u64) {
 /// place and what comes after it may join to the pattern anew, as often as the text is long.
 ///
 /// `marks` are the places at which something was cut out before, in order; the new ones are added.
-pub(super) fn cut_pattern(text: &str, pattern: &str, marks: &[usize], mut count: u64) -> (String, Vec<usize>, u64) {
+fn cut_pattern(text: &str, pattern: &str, marks: &[usize], mut count: u64) -> (String, Vec<usize>, u64) {
     let pattern = Needle::new(pattern.as_bytes());
     let mut left: Vec<u8> = Vec::with_capacity(text.len());
     // How much of the pattern ends at each byte that is left.
@@ -179,7 +179,7 @@ pub(super) fn cut_pattern(text: &str, pattern: &str, marks: &[usize], mut count:
 }
 
 /// Takes away the lines with a mark of which only white space and the mark of a list is left.
-pub(super) fn without_bare_lines(text: &str, marks: &[usize]) -> String {
+fn without_bare_lines(text: &str, marks: &[usize]) -> String {
     let mut marks = marks.iter().peekable();
     let (mut left, mut start) = (String::with_capacity(text.len()), 0);
     for line in text.split_inclusive('\n') {
@@ -197,7 +197,7 @@ pub(super) fn without_bare_lines(text: &str, marks: &[usize]) -> String {
     left
 }
 
-pub(super) fn is_bare(line: &str) -> bool {
+fn is_bare(line: &str) -> bool {
     let line = line.trim();
     let rest = line.trim_start_matches(|digit: char| digit.is_ascii_digit());
     let item = match line.strip_prefix(['-', '*', '+']) {

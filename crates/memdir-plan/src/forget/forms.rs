@@ -50,7 +50,7 @@ impl Forms {
         Some(forms)
     }
 
-    pub(super) fn add<const N: usize>(&mut self, forms: [String; N]) {
+    fn add<const N: usize>(&mut self, forms: [String; N]) {
         for form in forms {
             if is_long(&form) && !self.0.contains(&form) {
                 self.0.push(form);
@@ -86,6 +86,6 @@ pub(super) fn is_long(text: &str) -> bool {
     text.chars().filter(|character| !character.is_whitespace()).count() >= MIN_TEXT_CHARS
 }
 
-pub(super) fn html(text: &str) -> String {
+fn html(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
