@@ -30,7 +30,7 @@ const LEAST_WORDS: u16 = 80;
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Correction {
     wrong: String,
-    right: String,
+    pub(super) right: String,
     /// What was told, put right.
     pub(super) told: String,
     /// What the model says of it.
@@ -73,12 +73,14 @@ impl Correction {
         before: &Exchange,
     ) -> Vec<(&'v Shown<'n>, &'v Entry, String)> {
         let (receipt, told) = (before.receipt.as_deref().unwrap_or_default(), stems(&before.message));
-        let changed = view.notes.iter().filter(|note| receipt.contains(note.path.as_str()));
+        let changed = view.notes.iter().filter(|note| names(receipt, note.path.as_str()));
         let entries = changed.flat_map(|note| note.entries.iter().map(move |entry| (note, entry)));
         let mut found: Vec<_> = entries
             .filter_map(|(note, entry)| {
                 let said = view.said(&entry.value);
-                let line = date::without_mark(&said);
+                // What is not shown whole would lose its end.
+                let is_whole = !said.ends_with('…') || entry.value.ends_with('…');
+                let line = Some(date::without_mark(&said)).filter(|_| is_whole)?;
                 let right = replaced(line, &self.wrong, &self.right)?;
                 let stems = stems(line);
                 let is_of_it = stems.is_subset(&told);
@@ -90,6 +92,12 @@ impl Correction {
         found.truncate(whole.max(1));
         found.into_iter().map(|(_, line)| line).collect()
     }
+}
+
+/// Whether a receipt names a note: its path, and not a longer one that ends so.
+fn names(receipt: &str, path: &str) -> bool {
+    let ends = |before: &str| before.chars().next_back().is_none_or(char::is_whitespace);
+    receipt.match_indices(path).any(|(at, _)| receipt.get(..at).is_some_and(ends))
 }
 
 fn examples(prompt: &str) -> (String, Vec<memdir_model::Message>) {

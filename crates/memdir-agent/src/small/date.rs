@@ -42,13 +42,17 @@ pub(super) fn mark(answer: &Answer, now: Timestamp) -> Option<String> {
     Some(format!(" ({date}, {day} from {})", resolve("today", now)?))
 }
 
-/// A line without the mark of a day.
+/// A line without the marks of its days.
 pub(super) fn without_mark(line: &str) -> &str {
     let is_mark = |mark: &str| {
         let from = mark.strip_suffix(')').and_then(|mark| mark.rsplit_once(" from "));
         from.is_some_and(|(_, date)| date.len() == 10 && Timestamp::parse(date).is_ok())
     };
-    line.rsplit_once(" (").filter(|(_, mark)| is_mark(mark)).map_or(line, |(line, _)| line)
+    let mut line = line;
+    while let Some((rest, _)) = line.rsplit_once(" (").filter(|(_, mark)| is_mark(mark)) {
+        line = rest;
+    }
+    line
 }
 
 /// The date that an expression of the grammar means, such as `next friday`, `in 3 days` or `2 weeks ago`; `None` for one that it does not have.
@@ -143,6 +147,7 @@ mod tests {
         }
         let line = "dentist next friday (2026-11-27, next friday from 2026-11-23)";
         assert_eq!(without_mark(line), "dentist next friday");
+        assert_eq!(without_mark(&format!("{line} (2026-11-24, tomorrow from 2026-11-23)")), "dentist next friday");
         for plain in ["tea (green)", "left (2019, from Oslo)", "moved (from 2026-11-23", ""] {
             assert_eq!(without_mark(plain), plain);
         }

@@ -49,13 +49,17 @@ impl Agent<'_> {
             let before = asked.before.exchanges.last();
             before.is_some_and(|before| !correction.lines(&View::of(&notes), before).is_empty())
         });
-        let sorted = match &corrected {
-            Some(correction) => Sorted(vec![(correction.told.clone(), Kind::Tell)]),
-            None => self.sorted(at, &mut cost)?,
-        };
+        let mut sorted = self.sorted(at, &mut cost)?;
+        let mut beside = Vec::new();
+        if let Some(correction) = &corrected {
+            beside = sorted.beside(&correction.right);
+            if !stands {
+                sorted.0.push((correction.told.clone(), Kind::Tell));
+            }
+        }
         let [mut noted, mut dropped, mut answered] = [None, None, None];
         let (mut renewed, mut days) = (Vec::new(), Vec::new());
-        if sorted.has(Kind::Tell) && !stands {
+        if sorted.has(Kind::Tell) {
             let request = super::noted(&self.turn_of(asked, &notes, &sorted, &rest, &results));
             let answer = self.paid(request, at, None, &mut cost)?;
             for again in super::again(&self.turn_of(asked, &notes, &sorted, &rest, &results), &answer) {
@@ -68,17 +72,22 @@ impl Agent<'_> {
             }
             noted = Some(answer);
         }
-        if stands || noted.as_ref().is_some_and(|noted| !line::lines(noted).is_empty()) {
-            for (sentence, _) in sorted.0.iter().filter(|(_, kind)| *kind == Kind::Tell) {
-                let request = date::day(self.prompts.text("small_day"), sentence);
-                days.push((sentence.clone(), self.paid(request, at, None, &mut cost)?));
+        let told: Vec<&str> = match &corrected {
+            Some(correction) if stands => vec![&correction.told],
+            _ if noted.as_ref().is_some_and(|noted| !line::lines(noted).is_empty()) => {
+                sorted.each(Kind::Tell).collect()
             }
+            _ => Vec::new(),
+        };
+        for sentence in told {
+            let request = date::day(self.prompts.text("small_day"), sentence);
+            days.push((sentence.to_owned(), self.paid(request, at, None, &mut cost)?));
         }
         if sorted.has(Kind::Remove) {
             let request = super::dropped(&self.turn_of(asked, &notes, &sorted, &rest, &results));
             dropped = Some(self.paid(request, at, None, &mut cost)?);
         }
-        if sorted.asks() || !sorted.changes() {
+        if sorted.asks() || !sorted.changes() && !stands {
             let request = answer(&self.turn_of(asked, &notes, &sorted, &rest, &results));
             // Where the reply is not what the model writes, nothing of that is heard.
             let stream = (!self.quotes(asked)).then_some(stream);
@@ -101,6 +110,7 @@ impl Agent<'_> {
         };
         let turn = self.turn_of(asked, &notes, &sorted, &rest, &results);
         let mut expanded = expand(&turn, wrote, (self.settings.clock)(), &exists);
+        expanded.unkept.append(&mut beside);
         at.said.grounds.append(&mut expanded.grounds);
         let text = std::mem::take(&mut expanded.text);
         self.expanded = expanded;

@@ -68,12 +68,12 @@ impl View<'_> {
     }
 }
 
-/// Puts the date of the day that a sentence tells of behind the line that has most of its words.
+/// Puts the date of the day that a sentence tells of behind the line that has most of its words, if one has any.
 pub(super) fn date(lines: &mut [Line<'_>], sentence: &str, mark: &str) {
     let told = stems(sentence);
-    let shared = |line: &&mut Line<'_>| Reverse(stems(line.text).intersection(&told).count());
-    if let Some(line) = lines.iter_mut().min_by_key(shared) {
-        mark.clone_into(&mut line.mark);
+    let shared = |line: &Line<'_>| stems(line.text).intersection(&told).count();
+    if let Some(line) = lines.iter_mut().filter(|line| shared(line) > 0).min_by_key(|line| Reverse(shared(line))) {
+        line.mark.push_str(mark);
     }
 }
 

@@ -101,8 +101,18 @@ impl Sorted {
     /// The sentences of a kind.
     #[must_use]
     pub fn of(&self, kind: Kind) -> String {
-        let sentences = self.0.iter().filter(|(_, other)| *other == kind).map(|(sentence, _)| sentence.as_str());
-        sentences.collect::<Vec<_>>().join(" ")
+        self.each(kind).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Each sentence of a kind.
+    pub(super) fn each(&self, kind: Kind) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(move |(_, other)| *other == kind).map(|(sentence, _)| sentence.as_str())
+    }
+
+    /// Leaves what is asked beside a correction by these words, and takes out what is told beside it: mostly how the mistake came about.
+    pub(super) fn beside(&mut self, right: &str) -> Vec<String> {
+        self.0.retain(|(sentence, kind)| matches!(kind, Kind::Ask | Kind::Tell) && !sentence.contains(right));
+        self.0.extract_if(.., |(_, kind)| *kind == Kind::Tell).map(|(sentence, _)| sentence).collect()
     }
 }
 

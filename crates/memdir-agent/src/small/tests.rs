@@ -415,7 +415,7 @@ fn what_was_told_wrongly_is_put_right_where_it_stands() {
     let session = Session { exchanges: vec![exchange.clone()], ..Session::default() };
     let pete = "# Pete\n\n- dentist next Tuesday at 9 (2026-11-24, next tuesday from 2026-11-23)\n- mate: Tyler\n\
                 - Plays with Tyler and his Tylers on weekends\n";
-    let notes = notes(&[("people/pete.md", pete), ("people/ana.md", "# Ana\n\n- son: Tyler\n")]);
+    let notes = notes(&[("people/pete.md", pete), ("pete.md", "# Pete B\n\n- son: Tyler\n")]);
     let right = |written: &str, chances: &[u16], day: &str| {
         let correction = Correction::read(&answer(written, chances), &exchange)?;
         let sorted = all(&correction.told, Kind::Tell);
@@ -431,6 +431,12 @@ fn what_was_told_wrongly_is_put_right_where_it_stands() {
     let (calls, _) = right("Tuesday -> Wednesday\nsay So.", &[], "next wednesday").unwrap();
     let line = "dentist next Wednesday at 9 (2026-11-25, next wednesday from 2026-11-23)";
     assert!(calls[0]["new_content"].as_str().unwrap().contains(line), "{calls}");
+    // A line that is not shown whole would lose its end.
+    for (length, lines) in [(10, 1), (400, 0)] {
+        let long = self::notes(&[("people/pete.md", &format!("# Pete\n\n- mate: Tyler, {}\n", "x".repeat(length)))]);
+        let correction = Correction::read(&answer("Tyler -> Taylor", &[]), &exchange).unwrap();
+        assert_eq!(correction.lines(&View::of(&long), &exchange).len(), lines);
+    }
     // One that the model was not sure of, one that changes nothing, and words that were not told, are none.
     for (written, chances) in
         [("Tyler -> Taylor", &[79][..]), ("Tyler -> Tyler", &[]), ("Tyle -> Bo", &[]), ("new", &[])]

@@ -5,7 +5,7 @@ use memdir_model::{Answer, Heard, Place};
 use memdir_policy::Mode;
 
 use super::{Agent, Env, ID, Person, Session, say, settings};
-use crate::{Family, Prompts, Settings};
+use crate::{Family, Notice, Prompts, Settings};
 
 /// What a model says that takes a message for a new one by so much, in thousandths, and notes these lines.
 fn scripted(new: u16, noted: &'static [&'static str]) -> Scripted {
@@ -45,8 +45,10 @@ fn what_was_stored_of_the_message_before_is_put_right() {
         let model = Box::new(scripted(new, noted));
         let mut agent = Agent::new(&engine, model, Prompts::default(), settings, Session::new(ID.to_owned()));
         assert!(say(&mut agent, "I moved to Porto", &mut Person::default()).unwrap().receipt().is_some());
-        let said = say(&mut agent, "sorry, to Faro, near the sea", &mut Person::default()).unwrap();
+        let said = say(&mut agent, "sorry, to Faro. It is near the sea.", &mut Person::default()).unwrap();
         assert_eq!(said.reply.as_deref(), Some(reply));
+        let missed = Notice::Missed(vec!["`It is near the sea.`".to_owned()]);
+        assert_eq!(said.notice, (new == 499).then_some(missed), "what is told besides is not dropped in silence");
         assert!(env.user().contains(city), "{new}: {}", env.user());
     }
 }
