@@ -11,11 +11,13 @@ use proptest::prelude::*;
 
 use crate::grammar::gbnf::{Dice, Gbnf};
 
+#[track_caller]
+fn takes(grammar: &Gbnf, turns: &[&str], expected: bool) {
+    turns.iter().for_each(|turn| assert_eq!(grammar.takes(turn), expected, "{turn}"));
+}
+
 #[test]
 fn it_takes_what_was_offered_and_nothing_else() {
-    let takes = |grammar: &Gbnf, turns: &[&str], expected: bool| {
-        turns.iter().for_each(|turn| assert_eq!(grammar.takes(turn), expected, "{turn}"));
-    };
     let noted = Gbnf::read(&grammar::noted(&["user", "Ana"], "I moved to \"Faro\", in May.").gbnf());
     takes(
         &noted,
@@ -54,6 +56,10 @@ fn it_takes_what_was_offered_and_nothing_else() {
         false,
     );
     assert!(!Gbnf::read(&grammar::dropped(&names, 0).gbnf()).takes("drop Ana\nsay x"));
+}
+
+#[test]
+fn a_day_is_one_that_is_counted_and_a_correction_is_made_of_what_was_said() {
     let day = Gbnf::read(&grammar::day().gbnf());
     let days = ["none", "today", "next friday", "in 1 week", "in 12 days", "2 months ago", "tomorrow in 1 week"];
     takes(&day, &days, true);

@@ -8,8 +8,9 @@ use std::cmp::Reverse;
 use serde_json::json;
 
 use super::view::{Entry, Shown, View};
-use super::{Exchange, SURE, date, request, shape, stems};
+use super::{Exchange, SURE, Session, date, request, shape, stems};
 use crate::prompt;
+use memdir_core::path::MemoryPath;
 use memdir_model::grammar::{corrected, one_of};
 use memdir_model::{Answer, Request};
 use memdir_note::words::is_single;
@@ -63,6 +64,11 @@ impl Correction {
         let told = replaced(&before.message, wrong, right).filter(|told| is_sure && *told != before.message)?;
         let reply = lines.find_map(|line| line.strip_prefix("say ")).unwrap_or_default().trim().to_owned();
         Some(Self { wrong: wrong.to_owned(), right: right.to_owned(), told, reply })
+    }
+
+    /// Whether the wrong words stand in notes that the exchange before has changed.
+    pub(super) fn stands(&self, notes: &[(MemoryPath, String)], session: &Session) -> bool {
+        session.exchanges.last().is_some_and(|before| !self.lines(&View::of(notes), before).is_empty())
     }
 
     /// The lines of the notes that the exchange before has changed which have the wrong words, each as it is right: those that are made of what was

@@ -1,7 +1,6 @@
 //! Driving a small model: the sentences of a message are sorted, then it is asked what changes, and then for its answer.
 
 use super::sort::{sentences, sort};
-use super::view::View;
 use super::{
     Correction, Kind, SURE, Sorted, Texts, Turn, Wrote, about, answer, correct, date, expand, line, questioned,
     said_before,
@@ -44,21 +43,13 @@ impl Agent<'_> {
         let said = format!("{} {}", asked.message, said_before(&asked.before, &asked.message));
         let notes = about(&asked.notes, &said);
         let corrected = self.corrected(at, &mut cost)?;
-        // What came of the words that were wrong is put right where it stands; else what was told is told once more.
-        let stands = corrected.as_ref().is_some_and(|correction| {
-            let before = asked.before.exchanges.last();
-            before.is_some_and(|before| !correction.lines(&View::of(&notes), before).is_empty())
-        });
+        let stands = corrected.as_ref().is_some_and(|it| it.stands(&notes, &asked.before));
         let mut sorted = self.sorted(at, &mut cost)?;
-        let mut beside = Vec::new();
-        if let Some(correction) = &corrected {
-            beside = sorted.beside(&correction.right);
-            if !stands {
-                sorted.0.push((correction.told.clone(), Kind::Tell));
-            }
-        }
+        let mut beside = corrected.as_ref().map(|it| sorted.beside(&it.right)).unwrap_or_default();
+        // What stands nowhere is told once more.
+        sorted.0.extend(corrected.iter().filter(|_| !stands).map(|it| (it.told.clone(), Kind::Tell)));
         let [mut noted, mut dropped, mut answered] = [None, None, None];
-        let (mut renewed, mut days) = (Vec::new(), Vec::new());
+        let mut renewed = Vec::new();
         if sorted.has(Kind::Tell) {
             let request = super::noted(&self.turn_of(asked, &notes, &sorted, &rest, &results));
             let answer = self.paid(request, at, None, &mut cost)?;
@@ -72,17 +63,13 @@ impl Agent<'_> {
             }
             noted = Some(answer);
         }
-        let told: Vec<&str> = match &corrected {
-            Some(correction) if stands => vec![&correction.told],
-            _ if noted.as_ref().is_some_and(|noted| !line::lines(noted).is_empty()) => {
-                sorted.each(Kind::Tell).collect()
-            }
-            _ => Vec::new(),
+        let has_noted = noted.as_ref().is_some_and(|noted| !line::lines(noted).is_empty());
+        let dated = match &corrected {
+            Some(correction) if stands => vec![correction.told.clone()],
+            Some(_) | None if has_noted => sorted.each(Kind::Tell).map(str::to_owned).collect(),
+            Some(_) | None => Vec::new(),
         };
-        for sentence in told {
-            let request = date::day(self.prompts.text("small_day"), sentence);
-            days.push((sentence.to_owned(), self.paid(request, at, None, &mut cost)?));
-        }
+        let days = self.days(dated, at, &mut cost)?;
         if sorted.has(Kind::Remove) {
             let request = super::dropped(&self.turn_of(asked, &notes, &sorted, &rest, &results));
             dropped = Some(self.paid(request, at, None, &mut cost)?);
@@ -100,14 +87,9 @@ impl Agent<'_> {
         }
         let may_know = |path: &MemoryPath| self.client.is_none() || self.engine.may_hear_of(&asked.caller, path);
         let exists = |path: &MemoryPath| may_know(path) && self.engine.text_of(path).is_some();
-        let wrote = Wrote {
-            noted: noted.as_ref(),
-            renewed: &renewed,
-            days: &days,
-            corrected: corrected.as_ref().filter(|_| stands),
-            dropped: dropped.as_ref(),
-            answer: answered.as_ref(),
-        };
+        let corrected = corrected.as_ref().filter(|_| stands);
+        let (noted, dropped, answer) = (noted.as_ref(), dropped.as_ref(), answered.as_ref());
+        let wrote = Wrote { noted, renewed: &renewed, days: &days, corrected, dropped, answer };
         let turn = self.turn_of(asked, &notes, &sorted, &rest, &results);
         let mut expanded = expand(&turn, wrote, (self.settings.clock)(), &exists);
         expanded.unkept.append(&mut beside);
@@ -153,6 +135,21 @@ impl Agent<'_> {
             return Ok(None);
         };
         Ok(Correction::read(&self.paid(request, at, None, cost)?, before))
+    }
+
+    /// Asks which day each of these sentences tells of.
+    fn days(
+        &mut self,
+        sentences: Vec<String>,
+        at: &mut Answering<'_>,
+        cost: &mut Cost,
+    ) -> Result<Vec<(String, Answer)>, AgentError> {
+        let mut days = Vec::new();
+        for sentence in sentences {
+            let request = date::day(self.prompts.text("small_day"), &sentence);
+            days.push((sentence, self.paid(request, at, None, cost)?));
+        }
+        Ok(days)
     }
 
     /// Asks what each sentence of a message is.

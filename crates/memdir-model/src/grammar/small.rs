@@ -53,7 +53,7 @@ pub fn day() -> Grammar {
         Part::Any(names.into_iter().map(|name| Part::All(vec![text(name), times(text("s"), 0, 1)])).collect())
     };
     let unit = || units(["day", "week", "month", "year"]);
-    let weekday = || Part::Any(WEEKDAYS.map(|name| text(name)).to_vec());
+    let weekday = || Part::Any(WEEKDAYS.map(text).to_vec());
     let later = || Part::All(vec![text(" in "), count(), text("week"), times(text("s"), 0, 1)]);
     let which = Part::Any(["this ", "next ", "last "].map(text).to_vec());
     let period = Part::Any([weekday(), text("week"), text("month"), text("year")].to_vec());
