@@ -58,7 +58,8 @@ fuzz_target!(|input: ([String; 4], String, Vec<(String, String)>, [bool; 3], Vec
             renewed.extend(again.renewals(&again.shown().replace('\n', &format!(" {message}\n"))));
         }
         let (answer, dropped) = (Some(&noted).filter(|_| quotes), Some(&dropped).filter(|_| removes));
-        let wrote = Wrote { noted: Some(&noted).filter(|_| tells), renewed: &renewed, dropped, answer };
+        let noted = Some(&noted).filter(|_| tells);
+        let wrote = Wrote { noted, renewed: &renewed, dropped, answer, ..Wrote::default() };
         let expanded = expand(&turn, wrote, now, &|_| false).text;
         let parsed = parse(expanded.as_bytes());
         assert!(parsed.issues.is_empty(), "{:?}\n{expanded}", parsed.issues);
