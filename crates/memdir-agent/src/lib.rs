@@ -404,8 +404,8 @@ impl<'e> Agent<'e> {
     /// The message becomes a part of the conversation, with the variables that its turns have set if it was answered to its end.
     fn end_exchange(&mut self, asked: &Asked, said: &Said, variables: Option<Variables>) {
         let receipt = said.receipt();
-        let (message, reply) = (asked.message.clone(), said.reply.clone());
-        self.session.exchanges.push(Exchange { number: said.number, message, reply, receipt });
+        let (message, reply, batches) = (asked.message.clone(), said.reply.clone(), said.batches.clone());
+        self.session.exchanges.push(Exchange { number: said.number, message, reply, receipt, batches });
         let failed = variables.is_none();
         let new = variables.map_or_else(Map::new, |variables| {
             let before = std::mem::replace(&mut self.session.variables, variables);

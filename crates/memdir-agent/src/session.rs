@@ -58,6 +58,9 @@ pub struct Exchange {
     pub reply: Option<String>,
     /// What was changed, in a line for the person.
     pub receipt: Option<String>,
+    /// The batches that changed it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub batches: Vec<u64>,
 }
 
 impl Session {
@@ -171,9 +174,9 @@ impl Session {
             Line::Turn { .. } | Line::Stage { .. } => {}
             // What it said is not in the file.
             Line::Called { tool, .. } => self.tools.words.forget(&tool),
-            Line::Acted { seen, receipt, .. } | Line::Decided { seen, receipt, .. } => {
+            Line::Acted { seen, receipt, batch, .. } | Line::Decided { seen, receipt, batch, .. } => {
                 self.seen.extend(seen);
-                self.receive(receipt);
+                self.receive(receipt, batch);
             }
             Line::Reply { reply, variables, .. } => {
                 if let Some(exchange) = self.exchanges.last_mut() {
@@ -188,8 +191,9 @@ impl Session {
     }
 
     /// Notes what was changed for the last message.
-    pub(super) fn receive(&mut self, receipt: Option<String>) {
+    pub(super) fn receive(&mut self, receipt: Option<String>, batch: Option<u64>) {
         let (Some(exchange), Some(new)) = (self.exchanges.last_mut(), receipt) else { return };
+        exchange.batches.extend(batch);
         exchange.receipt = Some(match exchange.receipt.take() {
             Some(before) => format!("{before}\n{new}"),
             None => new,

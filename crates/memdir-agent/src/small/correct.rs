@@ -1,19 +1,18 @@
 //! A message that puts right what the one before it said.
 //!
-//! Owns how the model is asked which words were wrong and which are right, and where these stand in notes. Both are words of the person: the
-//! model chooses them under a grammar, and nothing else of a line changes.
+//! Owns how the model is asked which words were wrong and which are right, and which lines these stand in: those that the batches of that message wrote,
+//! as the history tells. Both are words of the person: the model chooses them under a grammar, and nothing else of a line changes but its date.
 
-use std::cmp::Reverse;
+use std::ops::Range;
 
 use serde_json::json;
 
 use super::view::{Entry, Shown, View};
-use super::{Exchange, SURE, Session, date, request, shape, stems};
+use super::{Exchange, SURE, date, request, shape};
 use crate::prompt;
 use memdir_core::path::MemoryPath;
-use memdir_model::grammar::{corrected, one_of};
-use memdir_model::{Answer, Request};
-use memdir_note::words::is_single;
+use memdir_model::grammar::{self, corrected, one_of};
+use memdir_model::{Answer, End, Message, Request};
 
 /// How many tokens the words and the reply may have.
 const MAX_TOKENS: u32 = 120;
@@ -27,11 +26,14 @@ const ARROW: &str = " -> ";
 const MOST_NEW: u16 = 500;
 const LEAST_WORDS: u16 = 80;
 
+/// No words that are put right are more.
+const MOST_WORDS: usize = 8;
+
 /// What was told wrongly.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Correction {
     wrong: String,
-    pub(super) right: String,
+    right: String,
     /// What was told, put right.
     pub(super) told: String,
     /// What the model says of it.
@@ -40,7 +42,7 @@ pub struct Correction {
 
 /// How a small model is asked whether a message is a new one: it can say nothing else, and how likely it is to say so tells.
 pub(super) fn is_new(prompt: &str, before: &Exchange, message: &str) -> Request {
-    let shape = shape(one_of(&[NEW]), &json!({"message": {"enum": [NEW]}}));
+    let shape = shape(one_of(&[NEW]), &json!({"kind": {"enum": [NEW]}}));
     request(examples(prompt), asked(before, message), Some(shape), MAX_TOKENS)
 }
 
@@ -56,57 +58,71 @@ pub(super) fn words(prompt: &str, before: &Exchange, message: &str) -> Option<Re
 }
 
 impl Correction {
-    /// What the model wrote, if it was sure of it and the words stand in what was told.
+    /// What the model wrote to its end, if it was sure of it and the words stand once in what was told.
     pub(super) fn read(answer: &Answer, before: &Exchange) -> Option<Self> {
-        let mut lines = answer.text.lines();
-        let (wrong, right) = lines.next()?.split_once(ARROW)?;
+        let is_whole = answer.end == End::Done || answer.text.contains('\n');
         let is_sure = answer.line_chances.first().copied().unwrap_or(SURE) >= LEAST_WORDS;
-        let told = replaced(&before.message, wrong, right).filter(|told| is_sure && *told != before.message)?;
+        let mut lines = answer.text.lines();
+        let (wrong, right) = lines.next().filter(|_| is_whole && is_sure)?.split_once(ARROW)?;
+        let told = replaced(&before.message, wrong, right).filter(|told| *told != before.message)?;
         let reply = lines.find_map(|line| line.strip_prefix("say ")).unwrap_or_default().trim().to_owned();
         Some(Self { wrong: wrong.to_owned(), right: right.to_owned(), told, reply })
     }
 
-    /// Whether the wrong words stand in notes that the exchange before has changed.
-    pub(super) fn stands(&self, notes: &[(MemoryPath, String)], session: &Session) -> bool {
-        session.exchanges.last().is_some_and(|before| !self.lines(&View::of(notes), before).is_empty())
+    /// Whether a sentence has the right words.
+    pub(super) fn is_in(&self, sentence: &str) -> bool {
+        !places(sentence, &self.right).is_empty()
     }
 
-    /// The lines of the notes that the exchange before has changed which have the wrong words, each as it is right: those that are made of what was
-    /// told, else the one that has most of it. A date that was counted for a line goes with the words that it was counted from.
-    pub(super) fn lines<'v, 'n>(
-        &self,
-        view: &'v View<'n>,
-        before: &Exchange,
-    ) -> Vec<(&'v Shown<'n>, &'v Entry, String)> {
-        let (receipt, told) = (before.receipt.as_deref().unwrap_or_default(), stems(&before.message));
-        let changed = view.notes.iter().filter(|note| names(receipt, note.path.as_str()));
-        let entries = changed.flat_map(|note| note.entries.iter().map(move |entry| (note, entry)));
-        let mut found: Vec<_> = entries
-            .filter_map(|(note, entry)| {
-                let said = view.said(&entry.value);
-                // What is not shown whole would lose its end.
-                let is_whole = !said.ends_with('…') || entry.value.ends_with('…');
-                let line = Some(date::without_mark(&said)).filter(|_| is_whole)?;
-                let right = replaced(line, &self.wrong, &self.right)?;
-                let stems = stems(line);
-                let is_of_it = stems.is_subset(&told);
-                Some((Reverse((is_of_it, stems.intersection(&told).count())), (note, entry, right)))
-            })
-            .collect();
-        found.sort_by_key(|(order, _)| *order);
-        let whole = found.iter().take_while(|(Reverse((is_of_it, _)), _)| *is_of_it).count();
-        found.truncate(whole.max(1));
-        found.into_iter().map(|(_, line)| line).collect()
+    /// The lines that came of what was told wrongly, each without the dates of its days, as it is right. `written` are the lines of notes that are of
+    /// the batches before, by number. Of what is not shown whole the end would be lost.
+    pub(super) fn lines<'v, 'n>(&self, view: &'v View<'n>, written: &[(MemoryPath, usize)]) -> Vec<Place<'v, 'n>> {
+        let entries = view.notes.iter().flat_map(|note| note.entries.iter().map(move |entry| (note, entry)));
+        let is_written = |note: &Shown<'_>, entry: &Entry| {
+            let before = note.text.get(..entry.lines.start).unwrap_or_default();
+            let line = before.matches('\n').count() + 1;
+            written.iter().any(|(path, number)| path == note.path && *number == line)
+        };
+        let place = |(note, entry): (&'v Shown<'n>, &'v Entry)| {
+            let said = view.said(&entry.value);
+            let is_whole = !said.ends_with('…') || entry.value.ends_with('…');
+            let right = replaced(date::marked(&said).0, &self.wrong, &self.right).filter(|_| is_whole)?;
+            Some(Place { note, entry, right })
+        };
+        entries.filter(|(note, entry)| is_written(note, entry)).filter_map(place).collect()
     }
 }
 
-/// Whether a receipt names a note: its path, and not a longer one that ends so.
-fn names(receipt: &str, path: &str) -> bool {
-    let ends = |before: &str| before.chars().next_back().is_none_or(char::is_whitespace);
-    receipt.match_indices(path).any(|(at, _)| receipt.get(..at).is_some_and(ends))
+/// A line that is put right.
+pub(super) struct Place<'v, 'n> {
+    pub(super) note: &'v Shown<'n>,
+    pub(super) entry: &'v Entry,
+    /// What it says, without the dates of its days.
+    pub(super) right: String,
 }
 
-fn examples(prompt: &str) -> (String, Vec<memdir_model::Message>) {
+impl Place<'_, '_> {
+    /// Whether dates stand behind it: then the model is asked for the day of the line as it is right.
+    pub(super) fn has_day(&self) -> bool {
+        !date::marked(&self.entry.value).1.is_empty()
+    }
+
+    /// The line with its dates: as they stand, if the model names a day of them, or what it names, counted from the same date; without one if it names none.
+    pub(super) fn dated(&self, day: Option<&str>) -> (String, Option<String>) {
+        let (line, days) = date::marked(&self.entry.value);
+        let marks = self.entry.value.get(line.len()..).unwrap_or_default();
+        match (day, days.as_slice()) {
+            (Some(day), _) if days.iter().any(|(other, _)| *other == day) => (format!("{}{marks}", self.right), None),
+            (Some(day), [(_, from)]) => {
+                let mark = date::mark(day, *from).unwrap_or_default();
+                (format!("{}{mark}", self.right), Some(mark))
+            }
+            _ => (self.right.clone(), None),
+        }
+    }
+}
+
+fn examples(prompt: &str) -> (String, Vec<Message>) {
     let (system, messages) = prompt::examples(prompt);
     (system.to_owned(), messages)
 }
@@ -115,46 +131,23 @@ fn asked(before: &Exchange, message: &str) -> String {
     prompt::fenced(&format!("Told: {}\nNow: {message}", before.message)).into_owned()
 }
 
-/// A text with other words in the place of these, wherever they stand between the boundaries of words, in whatever case; `None` where they stand nowhere.
+/// A text with other words in the place of these; `None` where they do not stand there once.
 fn replaced(text: &str, wrong: &str, right: &str) -> Option<String> {
-    let (mut out, mut rest, mut last) = (String::new(), text, None);
-    let mut is_found = false;
-    while let Some(first) = rest.chars().next() {
-        match length_of(rest, wrong).filter(|length| {
-            let after = rest.get(*length..).and_then(|after| after.chars().next());
-            is_boundary(last, wrong.chars().next()) && is_boundary(wrong.chars().last(), after)
-        }) {
-            Some(length) => {
-                out.push_str(right);
-                last = wrong.chars().last();
-                rest = rest.get(length..).unwrap_or_default();
-                is_found = true;
-            }
-            None => {
-                out.push(first);
-                last = Some(first);
-                rest = rest.get(first.len_utf8()..).unwrap_or_default();
-            }
-        }
-    }
-    is_found.then_some(out)
+    let places = places(text, wrong);
+    let [place] = places.as_slice() else { return None };
+    let (before, behind) = (text.get(..place.start)?, text.get(place.end..)?);
+    Some(format!("{before}{right}{behind}"))
 }
 
-/// How many bytes of a text are these words, in whatever case.
-fn length_of(text: &str, words: &str) -> Option<usize> {
-    let mut characters = text.char_indices();
-    for word in words.chars() {
-        let (_, one) = characters.next()?;
-        if !one.to_lowercase().eq(word.to_lowercase()) {
-            return None;
-        }
+/// Where these words stand in a text, in whatever case: whole words, as the grammar offers them.
+fn places(text: &str, sought: &str) -> Vec<Range<usize>> {
+    let words = grammar::words(text);
+    let sought = sought.to_lowercase();
+    let mut places = Vec::new();
+    for (at, first) in words.iter().enumerate() {
+        let runs = words.iter().skip(at).map(|last| first.start..last.end);
+        let is_it = |run: &Range<usize>| text.get(run.clone()).is_some_and(|run| run.to_lowercase() == sought);
+        places.extend(runs.take(MOST_WORDS).find(is_it));
     }
-    (!words.is_empty()).then(|| characters.next().map_or(text.len(), |(at, _)| at))
-}
-
-/// Whether a word ends between two characters.
-fn is_boundary(before: Option<char>, after: Option<char>) -> bool {
-    let is_part =
-        |one: Option<char>| one.is_some_and(|one| one.is_alphanumeric() && !is_single(one.encode_utf8(&mut [0; 4])));
-    !is_part(before) || !is_part(after)
+    places
 }

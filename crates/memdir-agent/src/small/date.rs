@@ -12,10 +12,12 @@ use crate::prompt;
 const DAY: i64 = 86_400_000_000;
 /// The place among [`WEEKDAYS`] of the day from which the days since 1970 are counted.
 const FIRST_WEEKDAY: i64 = 3;
+/// A count has at most so many digits.
+const MOST_DIGITS: usize = 2;
 /// How many tokens a day may have, also where a server wraps it in JSON.
 const MAX_TOKENS: u32 = 24;
-/// How likely the least likely token of a day must be, in thousandths. In five suites of strangers the 1.5B named 25 days; by this 15 of them were
-/// right, two wrong, and one that none spoke of was named in 100 other messages.
+/// How likely the least likely token of a day must be, in thousandths. In five suites of strangers 25 messages tell of a day: by this the 1.5B names 16
+/// of them, another one for three, and one for two of 125 other messages.
 const SURE_OF_DAY: u16 = 400;
 
 /// Today, with the day of the week: `2026-11-24, tuesday`.
@@ -28,49 +30,65 @@ pub(crate) fn today(now: Timestamp) -> String {
 /// How a small model is asked which day a sentence tells of.
 pub(super) fn day(prompt: &str, sentence: &str) -> Request {
     let (system, messages) = prompt::examples(prompt);
-    let shape = shape(grammar::day(), &json!({"day": {"type": "string"}}));
+    let shape = shape(grammar::day(), &json!({"kind": {"type": "string"}}));
     request((system.to_owned(), messages), prompt::fenced(sentence).into_owned(), Some(shape), MAX_TOKENS)
 }
 
-/// What stands behind a line with a day: its date, and what that was counted from; `None` where the model named no day, or was not sure of it.
-///
-/// ` (2026-11-27, next friday from 2026-11-23)`
-pub(super) fn mark(answer: &Answer, now: Timestamp) -> Option<String> {
+/// The day that a model named, in the words of the grammar; `None` where it named none, or was not sure of it.
+pub(super) fn named(answer: &Answer, now: Timestamp) -> Option<String> {
     let is_sure = answer.line_chances.first().copied().unwrap_or(SURE) >= SURE_OF_DAY;
-    let day = answer.text.trim();
-    let date = resolve(day, now).filter(|_| is_sure)?;
-    Some(format!(" ({date}, {day} from {})", resolve("today", now)?))
+    let day = answer.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    (is_sure && resolve(&day, now).is_some()).then_some(day)
 }
 
-/// A line without the marks of its days.
-pub(super) fn without_mark(line: &str) -> &str {
-    let is_mark = |mark: &str| {
-        let from = mark.strip_suffix(')').and_then(|mark| mark.rsplit_once(" from "));
-        from.is_some_and(|(_, date)| date.len() == 10 && Timestamp::parse(date).is_ok())
+/// What stands behind a line with a day: its date, and what that was counted from.
+///
+/// ` (2026-11-27, next friday from 2026-11-23)`
+pub(super) fn mark(day: &str, now: Timestamp) -> Option<String> {
+    Some(format!(" ({}, {day} from {})", resolve(day, now)?, resolve("today", now)?))
+}
+
+/// A line without the marks of its days, and the day of each with the date that it was counted from.
+pub(super) fn marked(line: &str) -> (&str, Vec<(&str, Timestamp)>) {
+    let read = |inside: &'_ str| -> Option<(usize, Timestamp)> {
+        let (date, rest) = inside.strip_suffix(')')?.split_once(", ")?;
+        let (day, from) = rest.rsplit_once(" from ")?;
+        let from = Timestamp::parse(from).ok()?;
+        // Only the program counts so: what a person writes in brackets is theirs.
+        (resolve(day, from).as_deref() == Some(date)).then_some((day.len(), from))
     };
-    let mut line = line;
-    while let Some((rest, _)) = line.rsplit_once(" (").filter(|(_, mark)| is_mark(mark)) {
-        line = rest;
+    let (mut rest, mut days) = (line, Vec::new());
+    while let Some((before, inside)) = rest.rsplit_once(" (")
+        && let Some((length, from)) = read(inside)
+    {
+        let day = inside.split_once(", ").and_then(|(_, day)| day.get(..length)).unwrap_or_default();
+        days.push((day, from));
+        rest = before;
     }
-    line
+    (rest, days)
 }
 
 /// The date that an expression of the grammar means, such as `next friday`, `in 3 days` or `2 weeks ago`; `None` for one that it does not have.
 pub(super) fn resolve(expression: &str, now: Timestamp) -> Option<String> {
     let today = now.micros().div_euclid(DAY);
     let words: Vec<&str> = expression.split_whitespace().collect();
+    let count = |count: &str| {
+        count
+            .parse::<i64>()
+            .ok()
+            .filter(|_| count.len() <= MOST_DIGITS && count.bytes().all(|one| one.is_ascii_digit()))
+    };
     match words.as_slice() {
         ["today"] => date(today),
         ["tomorrow"] => date(today + 1),
-        ["tomorrow", "in", count, _] => shifted(today + 1, count.parse::<i16>().ok()?.into(), "week"),
-        [weekday, "in", count, _] if WEEKDAYS.contains(weekday) => {
-            let next = resolve(&format!("next {weekday}"), now)?;
-            let next = Timestamp::parse(&next).ok()?.micros().div_euclid(DAY);
-            shifted(next, count.parse::<i16>().ok()?.into(), "week")
+        ["tomorrow", "in", weeks, unit @ ("week" | "weeks")] => shifted(today + 1, count(weeks)?, unit),
+        [weekday, "in", weeks, unit @ ("week" | "weeks")] if WEEKDAYS.contains(weekday) => {
+            let next = Timestamp::parse(&resolve(&format!("next {weekday}"), now)?).ok()?;
+            shifted(next.micros().div_euclid(DAY), count(weeks)?, unit)
         }
         ["yesterday"] => date(today - 1),
-        ["in", count, unit] => shifted(today, count.parse::<i16>().ok()?.into(), unit),
-        [count, unit, "ago"] => shifted(today, -i64::from(count.parse::<i16>().ok()?), unit),
+        ["in", units, unit] => shifted(today, count(units)?, unit),
+        [units, unit, "ago"] => shifted(today, -count(units)?, unit),
         [which @ ("this" | "next" | "last"), unit] => {
             if let Some(weekday) = WEEKDAYS.iter().position(|weekday| weekday == unit) {
                 let ahead = (i64::try_from(weekday).ok()? - FIRST_WEEKDAY - today).rem_euclid(7);
@@ -145,11 +163,26 @@ mod tests {
         for not in ["", "soon", "in x days", "next", "in 1 decades", "in 99999 weeks", "none", "friday"] {
             assert_eq!(resolve(not, now), None, "{not}");
         }
+        for not in ["friday in 2 PIN:4711", "tomorrow in 1 day", "in -3 days", "in +3 days", "in 100 days"] {
+            assert_eq!(resolve(not, now), None, "{not}");
+        }
         let line = "dentist next friday (2026-11-27, next friday from 2026-11-23)";
-        assert_eq!(without_mark(line), "dentist next friday");
-        assert_eq!(without_mark(&format!("{line} (2026-11-24, tomorrow from 2026-11-23)")), "dentist next friday");
-        for plain in ["tea (green)", "left (2019, from Oslo)", "moved (from 2026-11-23", ""] {
-            assert_eq!(without_mark(plain), plain);
+        assert_eq!(
+            marked(line),
+            ("dentist next friday", vec![("next friday", Timestamp::parse("2026-11-23").unwrap())])
+        );
+        let (rest, days) = marked("x (2026-11-27, next friday from 2026-11-23) (2026-11-24, tomorrow from 2026-11-23)");
+        assert_eq!((rest, days.len()), ("x", 2));
+        for plain in [
+            "tea (green)",
+            "left (2019, from Oslo)",
+            "moved (from 2026-11-23",
+            "lease (signed copy from 2025-01-01)",
+            "lease (2025-01-01, signed copy from 2025-01-01)",
+            "paid (2026-11-26, next friday from 2026-11-23)",
+            "",
+        ] {
+            assert_eq!(marked(plain), (plain, Vec::new()));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Driving a small model: the sentences of a message are sorted, then it is asked what changes, and then for its answer.
 
 use super::sort::{sentences, sort};
+use super::view::View;
 use super::{
     Correction, Kind, SURE, Sorted, Texts, Turn, Wrote, about, answer, correct, date, expand, line, questioned,
     said_before,
@@ -21,6 +22,8 @@ struct Cost {
     output_tokens: u64,
     reused_tokens: u64,
     ms: u64,
+    /// Whether the engine tells how likely it was to write what it wrote.
+    tells_chances: bool,
 }
 
 impl Agent<'_> {
@@ -42,10 +45,13 @@ impl Agent<'_> {
         let mut cost = Cost::default();
         let said = format!("{} {}", asked.message, said_before(&asked.before, &asked.message));
         let notes = about(&asked.notes, &said);
-        let corrected = self.corrected(at, &mut cost)?;
-        let stands = corrected.as_ref().is_some_and(|it| it.stands(&notes, &asked.before));
         let mut sorted = self.sorted(at, &mut cost)?;
-        let mut beside = corrected.as_ref().map(|it| sorted.beside(&it.right)).unwrap_or_default();
+        let corrected = self.corrected(at, &mut cost)?;
+        let written = corrected.as_ref().map(|_| self.written(asked, &notes)).unwrap_or_default();
+        let view = View::of(&notes);
+        let places = corrected.as_ref().map(|it| it.lines(&view, &written)).unwrap_or_default();
+        let stands = !places.is_empty();
+        let mut beside = corrected.as_ref().map(|it| sorted.beside(it)).unwrap_or_default();
         // What stands nowhere is told once more.
         sorted.0.extend(corrected.iter().filter(|_| !stands).map(|it| (it.told.clone(), Kind::Tell)));
         let [mut noted, mut dropped, mut answered] = [None, None, None];
@@ -64,12 +70,9 @@ impl Agent<'_> {
             noted = Some(answer);
         }
         let has_noted = noted.as_ref().is_some_and(|noted| !line::lines(noted).is_empty());
-        let dated = match &corrected {
-            Some(correction) if stands => vec![correction.told.clone()],
-            Some(_) | None if has_noted => sorted.each(Kind::Tell).map(str::to_owned).collect(),
-            Some(_) | None => Vec::new(),
-        };
-        let days = self.days(dated, at, &mut cost)?;
+        let told = sorted.each(Kind::Tell).filter(|_| has_noted).map(str::to_owned);
+        let put_right = places.iter().filter(|place| place.has_day()).map(|place| place.right.clone());
+        let days = self.days(told.chain(put_right).collect(), at, &mut cost)?;
         if sorted.has(Kind::Remove) {
             let request = super::dropped(&self.turn_of(asked, &notes, &sorted, &rest, &results));
             dropped = Some(self.paid(request, at, None, &mut cost)?);
@@ -87,7 +90,7 @@ impl Agent<'_> {
         }
         let may_know = |path: &MemoryPath| self.client.is_none() || self.engine.may_hear_of(&asked.caller, path);
         let exists = |path: &MemoryPath| may_know(path) && self.engine.text_of(path).is_some();
-        let corrected = corrected.as_ref().filter(|_| stands);
+        let corrected = corrected.as_ref().filter(|_| stands).map(|it| (it, written.as_slice()));
         let (noted, dropped, answer) = (noted.as_ref(), dropped.as_ref(), answered.as_ref());
         let wrote = Wrote { noted, renewed: &renewed, days: &days, corrected, dropped, answer };
         let turn = self.turn_of(asked, &notes, &sorted, &rest, &results);
@@ -96,7 +99,7 @@ impl Agent<'_> {
         at.said.grounds.append(&mut expanded.grounds);
         let text = std::mem::take(&mut expanded.text);
         self.expanded = expanded;
-        let Cost { input_tokens, output_tokens, reused_tokens, ms } = cost;
+        let Cost { input_tokens, output_tokens, reused_tokens, ms, .. } = cost;
         let is_cut = [noted, dropped].into_iter().flatten().any(|wrote| wrote.end == End::Cut);
         let end = if is_cut { End::Cut } else { End::Done };
         let line_chances = Vec::new();
@@ -121,20 +124,30 @@ impl Agent<'_> {
     /// What the message puts right of the one before it, of which something was stored.
     fn corrected(&mut self, at: &mut Answering<'_>, cost: &mut Cost) -> Result<Option<Correction>, AgentError> {
         let asked = at.asked;
-        let Some(before) = asked.before.exchanges.last().filter(|before| before.receipt.is_some()) else {
+        let Some(before) = asked.before.exchanges.last().filter(|before| !before.batches.is_empty()) else {
             return Ok(None);
         };
-        if self.session.switches.actions != Actions::All || questioned(&asked.before).is_some() {
+        let prompt = self.prompts.text("small_correct");
+        let is_asked =
+            cost.tells_chances && self.session.switches.actions == Actions::All && questioned(&asked.before).is_none();
+        let Some(words) = correct::words(prompt, before, &asked.message).filter(|_| is_asked) else { return Ok(None) };
+        let is_new = correct::is_new(prompt, before, &asked.message);
+        if correct::says_new(&self.paid(is_new, at, None, cost)?) {
             return Ok(None);
         }
-        let request = correct::is_new(self.prompts.text("small_correct"), before, &asked.message);
-        if correct::says_new(&self.paid(request, at, None, cost)?) {
-            return Ok(None);
+        Ok(Correction::read(&self.paid(words, at, None, cost)?, before))
+    }
+
+    /// The lines of these notes that the batches of the message before wrote, by number, as the history tells. Of what a filter withholds none is known.
+    fn written(&self, asked: &Asked, notes: &[(MemoryPath, String)]) -> Vec<(MemoryPath, usize)> {
+        let batches = asked.before.exchanges.last().map(|before| before.batches.as_slice()).unwrap_or_default();
+        let mut written = Vec::new();
+        for (path, shown) in notes {
+            let Ok((text, lines)) = self.engine.lines(path) else { continue };
+            let lines = lines.iter().filter(|line| line.batch.is_some_and(|batch| batches.contains(&batch)));
+            written.extend(lines.filter(|_| text == *shown).map(|line| (path.clone(), line.line)));
         }
-        let Some(request) = correct::words(self.prompts.text("small_correct"), before, &asked.message) else {
-            return Ok(None);
-        };
-        Ok(Correction::read(&self.paid(request, at, None, cost)?, before))
+        written
     }
 
     /// Asks which day each of these sentences tells of.
@@ -177,6 +190,7 @@ impl Agent<'_> {
         cost.output_tokens += answer.output_tokens;
         cost.reused_tokens += answer.reused_tokens;
         cost.ms += ms;
+        cost.tells_chances |= !answer.line_chances.is_empty();
         Ok(answer)
     }
 

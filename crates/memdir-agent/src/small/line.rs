@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::view::{Entry, Shown, View};
-use super::{SURE, Turn, stems};
+use super::{SURE, Turn, date, stems};
 use memdir_core::path::MemoryPath;
 use memdir_model::Answer;
 use memdir_note::stem::Stem;
@@ -35,10 +35,9 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// A text of it with the date of its day. A link alone stays one.
+    /// A text of it with the date of its day.
     pub(super) fn marked(&self, text: &str) -> String {
-        let is_link = text.starts_with("[[") && text.ends_with("]]");
-        format!("{text}{}", if is_link { "" } else { &self.mark })
+        format!("{text}{}", self.mark)
     }
 
     /// Its key and value, where it has both.
@@ -69,7 +68,7 @@ impl View<'_> {
 }
 
 /// Puts the date of the day that a sentence tells of behind the line that has most of its words, if one has any.
-pub(super) fn date(lines: &mut [Line<'_>], sentence: &str, mark: &str) {
+pub(super) fn mark(lines: &mut [Line<'_>], sentence: &str, mark: &str) {
     let told = stems(sentence);
     let shared = |line: &Line<'_>| stems(line.text).intersection(&told).count();
     if let Some(line) = lines.iter_mut().filter(|line| shared(line) > 0).min_by_key(|line| Reverse(shared(line))) {
@@ -174,8 +173,9 @@ fn likely(view: &View<'_>, note: &Shown<'_>, told: &BTreeSet<Stem>) -> Vec<(Stri
     let mut lines = Vec::<(String, usize)>::new();
     for entry in &note.entries {
         let line = view.line(entry);
-        // What is not shown whole cannot be written again, nor what a grammar has no place for.
+        // What is not shown whole cannot be written again, nor what a grammar has no place for; a date was counted for the line as it stands.
         let is_whole = !entry.value.is_empty()
+            && date::marked(&entry.value).1.is_empty()
             && !line.ends_with('…')
             && !line.contains(|one: char| one == '<' || one.is_control());
         if is_whole && !lines.iter().any(|(other, _)| *other == line) {

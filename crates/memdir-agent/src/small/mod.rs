@@ -94,10 +94,10 @@ pub struct Wrote<'a> {
     pub noted: Option<&'a Answer>,
     /// The lines that were written otherwise because of it.
     pub renewed: &'a [Renewal],
-    /// The days that sentences tell of.
+    /// The days that sentences tell of, or lines that are put right.
     pub days: &'a [(String, Answer)],
-    /// What was told wrongly before, where the message puts that right.
-    pub corrected: Option<&'a Correction>,
+    /// What was told wrongly before, where the message puts that right and it stands in notes, with the lines by number that came of it.
+    pub corrected: Option<(&'a Correction, &'a [(MemoryPath, usize)])>,
     /// What goes, where something is to be forgotten.
     pub dropped: Option<&'a Answer>,
     /// What is answered, where something was asked or nothing was told.

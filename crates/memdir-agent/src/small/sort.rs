@@ -3,7 +3,7 @@
 //! Owns how the model is asked that, in one word: only sentences that tell something new can change notes, and only those that ask for it can take
 //! something away.
 
-use super::{request, shape};
+use super::{Correction, request, shape};
 use crate::{prompt, sentence};
 use memdir_model::Request;
 use memdir_model::grammar::one_of;
@@ -109,9 +109,12 @@ impl Sorted {
         self.0.iter().filter(move |(_, other)| *other == kind).map(|(sentence, _)| sentence.as_str())
     }
 
-    /// Leaves what is asked beside a correction by these words, and takes out what is told beside it: mostly how the mistake came about.
-    pub(super) fn beside(&mut self, right: &str) -> Vec<String> {
-        self.0.retain(|(sentence, kind)| matches!(kind, Kind::Ask | Kind::Tell) && !sentence.contains(right));
+    /// Takes out the sentence that puts something right, and gives what is told beside it: mostly how the mistake came about. What is asked, and what is
+    /// to be removed, stays.
+    pub(super) fn beside(&mut self, correction: &Correction) -> Vec<String> {
+        if let Some(at) = self.0.iter().position(|(sentence, _)| correction.is_in(sentence)) {
+            self.0.remove(at);
+        }
         self.0.extract_if(.., |(_, kind)| *kind == Kind::Tell).map(|(sentence, _)| sentence).collect()
     }
 }

@@ -1,6 +1,7 @@
 //! What a small model wrote, as the calls that it means.
 //!
-//! Owns the steps of a turn, and checks their shape and origin: a line that is meant stands there, a new one is made of what was told. What it means is for the model. A step that becomes no call is reported, never dropped in silence.
+//! Owns the steps of a turn, and checks their shape and origin: a line that is meant stands there, a new one is made of what was told. What it means is for
+//! the model. A step that becomes no call is reported, never dropped in silence.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -91,13 +92,13 @@ pub(super) fn expand(written: &Written<'_, '_>) -> Expanded {
     let mut steps = Vec::new();
     let mut told = noted.map(lines).unwrap_or_default();
     for (sentence, day) in written.wrote.days {
-        if let Some(mark) = date::mark(day, written.now) {
-            line::date(&mut told, sentence, &mark);
+        if let Some(mark) = date::named(day, written.now).and_then(|day| date::mark(&day, written.now)) {
+            line::mark(&mut told, sentence, &mark);
             turn.expanded.dates.push(mark);
         }
     }
-    if let Some(correction) = written.wrote.corrected {
-        turn.put_right(correction);
+    if let Some((correction, lines)) = written.wrote.corrected {
+        turn.put_right(correction, lines);
     }
     turn.renew(written.wrote.renewed, &told);
     for line in told {
@@ -128,7 +129,7 @@ pub(super) fn expand(written: &Written<'_, '_>) -> Expanded {
         .into_iter()
         .flatten()
         .find_map(|wrote| wrote.text.lines().find_map(|it| it.strip_prefix("say ")));
-    let said = said.or(written.wrote.corrected.map(|correction| correction.reply.as_str()));
+    let said = said.or(written.wrote.corrected.map(|(correction, _)| correction.reply.as_str()));
     turn.finish(&steps, answer.map_or(said.unwrap_or_default(), |answer| &answer.text).trim())
 }
 
@@ -223,7 +224,7 @@ impl<'t, 'n> Turn<'t, 'n> {
             }
         }
         match line.parts() {
-            Some((key, value)) => self.add(line.note, key, &line.marked(value)),
+            Some((key, value)) => self.add(line.note, key, value, &line.mark),
             None => self.add_line(line.note, &line.marked(line.text)),
         }
     }
@@ -256,15 +257,15 @@ impl<'t, 'n> Turn<'t, 'n> {
     }
 
     /// The lines that came of what was told wrongly, as they are right.
-    fn put_right(&mut self, correction: &Correction) {
+    fn put_right(&mut self, correction: &Correction, written: &[(MemoryPath, usize)]) {
         let of = self.of;
-        let Some(before) = of.turn.session.exchanges.last() else { return };
-        let mark = self.expanded.dates.first().cloned().unwrap_or_default();
-        for (note, entry, right) in correction.lines(of.view, before) {
-            let had_day = date::without_mark(&entry.value).len() < entry.value.len();
-            let right = if had_day { right + &mark } else { right };
-            if self.set(note, entry, &right).is_none() {
-                self.expanded.unkept.push(format!("{}: {right}", note.name));
+        for place in correction.lines(of.view, written) {
+            let day = of.wrote.days.iter().find(|(line, _)| *line == place.right);
+            let day = day.and_then(|(_, day)| date::named(day, of.now));
+            let (right, mark) = place.dated(day.as_deref());
+            self.expanded.dates.extend(mark);
+            if self.set(place.note, place.entry, &right).is_none() {
+                self.expanded.unkept.push(format!("{}: {right}", place.note.name));
             }
         }
     }
@@ -361,19 +362,20 @@ impl<'t, 'n> Turn<'t, 'n> {
         Some(())
     }
 
-    /// A fact for a note, which may be one that has to be made.
-    fn add(&mut self, name: &str, key: &str, value: &str) -> Done {
+    /// A fact for a note, which may be one that has to be made, with the date of its day.
+    fn add(&mut self, name: &str, key: &str, value: &str, mark: &str) -> Done {
         if let Some(linked) = value.strip_prefix("[[").and_then(|name| name.strip_suffix("]]"))
             && !linked.contains("]]")
         {
-            return self.link(name, key, linked);
+            return self.link(name, key, linked, mark);
         }
+        let value = format!("{value}{mark}");
         match self.target(name, None) {
-            Some(target) => self.put(&target, key, value),
+            Some(target) => self.put(&target, key, &value),
             // What cannot be the name of a note is noted of the person.
             None => {
                 let person = self.target(PERSON, None)?;
-                self.put(&person, &format!("{name} {key}"), value);
+                self.put(&person, &format!("{name} {key}"), &value);
             }
         }
         Some(())
@@ -473,11 +475,11 @@ impl<'t, 'n> Turn<'t, 'n> {
     }
 
     /// A link to somebody or something, with a note that is made where there is none.
-    fn link(&mut self, from: &str, key: &str, name: &str) -> Done {
+    fn link(&mut self, from: &str, key: &str, name: &str, mark: &str) -> Done {
         let from_note = self.target(from, None)?;
         let relation = format!("{key} of {}", linked(self.path(&from_note)?));
-        let Some(to) = self.target(name, Some(&relation)) else { return self.add(from, key, name) };
-        let link = linked(self.path(&to)?);
+        let Some(to) = self.target(name, Some(&relation)) else { return self.add(from, key, name, mark) };
+        let link = linked(self.path(&to)?) + mark;
         self.put(&from_note, key, &link);
         Some(())
     }

@@ -53,6 +53,30 @@ fn what_was_stored_of_the_message_before_is_put_right() {
     }
 }
 
+/// The history tells which lines came of a message, in however many notes; an older line that has the same words stays.
+#[test]
+fn only_what_the_message_before_wrote_is_put_right() {
+    let env = Env::new();
+    std::fs::write(env.folder.path().join("user.md"), "# Ada\n\n- born: Porto\n- city: London\n").unwrap();
+    let engine = env.engine();
+    let settings = Settings { family: Family::Small, mode: Mode::Off, ..settings() };
+    let noted: &[&str] = &["# user\n+ city: Porto\n# Rui\n+ has moved to Porto, too\nsay Noted."];
+    let model = Box::new(scripted(0, noted));
+    let mut agent = Agent::new(&engine, model, Prompts::default(), settings, Session::new(ID.to_owned())).kept();
+    let told = say(&mut agent, "I moved to Porto with Rui, he has moved, too", &mut Person::default()).unwrap();
+    assert!(told.receipts[0].contains("in user.md") && told.changed.len() == 2, "{told:?}");
+    drop(agent);
+    // Also in a conversation that is gone on with.
+    let (engine, settings) = (env.engine(), Settings { family: Family::Small, mode: Mode::Off, ..super::settings() });
+    let session = Session::load(&engine, ID).unwrap();
+    let mut agent = Agent::new(&engine, Box::new(scripted(0, &[])), Prompts::default(), settings, session);
+    let said = say(&mut agent, "sorry, Faro", &mut Person::default()).unwrap();
+    assert_eq!(said.changed, told.changed);
+    assert!(env.user().starts_with("# Ada\n\n- born: Porto\n- city: Faro\n"), "{}", env.user());
+    let rui = std::fs::read_to_string(env.folder.path().join("entities/rui.md")).unwrap();
+    assert!(rui.contains("- has moved to Faro, too"), "{rui}");
+}
+
 /// What somebody else has changed since is no longer there to be put right: what was told is told once more.
 #[test]
 fn what_no_longer_stands_is_told_once_more() {

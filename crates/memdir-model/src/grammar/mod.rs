@@ -18,7 +18,7 @@ mod turns;
 
 pub use filter::filter_rules;
 pub use lines::{GrammarError, MAX_BYTES, MAX_LINES, lines};
-pub use small::{WEEKDAYS, corrected, day, dropped, noted, one_of, rewritten};
+pub use small::{WEEKDAYS, corrected, day, dropped, noted, one_of, rewritten, words};
 pub use stages::{decision, perception, response};
 pub use tools::{Callable, object_schema};
 pub use turns::{MAX_CALLS, MAX_FULL_TEXT, MAX_LIST, MAX_REPLY, MAX_SEGMENT, MAX_SEGMENTS, MAX_TEXT, turns};

@@ -193,8 +193,10 @@ fn runs(message: &str, longest: usize, most_words: usize, most_characters: usize
     found
 }
 
-/// Where the words of a message stand, without marks around them. A character of a script without blanks is one.
-fn words(message: &str) -> Vec<Range<usize>> {
+/// Where the words of a message stand that a model can choose, without marks around them: a number, an address and a link are one each. A
+/// character of a script without blanks is one.
+#[must_use]
+pub fn words(message: &str) -> Vec<Range<usize>> {
     let mut words = Vec::new();
     let mut rest = message;
     while let Some(skipped) = rest.find(|one: char| !one.is_whitespace()) {

@@ -3,16 +3,18 @@ use serde_json::{Value, json};
 use super::*;
 use memdir_model::End;
 
+mod corrected;
+
 const USER_NOTE: &str = "# Bea Lindqvist\n\n- city: Uppsala\n- favourite colour: green\n- child:\n- car: blue Volvo\n\
                          - daughter: [[entities/stina]]\n\n## Open points\n\n- call the bank\n";
 const STINA: &str = "# Stina\n\n- age: 17\n- school: Harbour High\n";
 const TABLE: &str = "# Subscriptions\n\n| service | price | renews |\n|---|---|---|\n| Kino Club | 14 EUR | 3 March |\n| Bike | 19 EUR | 21 June |\n";
 
 const TEXTS: Texts<'_> = Texts {
-    note: include_str!("../../../../prompts/small.md"),
-    again: include_str!("../../../../prompts/small_again.md"),
-    drop: include_str!("../../../../prompts/small_drop.md"),
-    answer: include_str!("../../../../prompts/small_answer.md"),
+    note: include_str!("../../../../../prompts/small.md"),
+    again: include_str!("../../../../../prompts/small_again.md"),
+    drop: include_str!("../../../../../prompts/small_drop.md"),
+    answer: include_str!("../../../../../prompts/small_answer.md"),
 };
 
 fn notes(all: &[(&str, &str)]) -> Vec<(MemoryPath, String)> {
@@ -384,74 +386,6 @@ fn somebody_new_gets_a_note_that_is_linked() {
 }
 
 #[test]
-fn dates_are_computed_and_say_from_what() {
-    let (session, bea) = (Session::default(), bea());
-    let message = "Stina spielt Schach. Zahnarzt nächsten Freitag um 10";
-    let sorted = all(message, Kind::Tell);
-    let noted = answer("# Stina\n+ spielt Schach\n# user\n+ Zahnarzt: nächsten Freitag um 10\nsay Notiert.", &[]);
-    let dated = |day: &str, chance: u16| {
-        let days = [("Zahnarzt nächsten Freitag um 10".to_owned(), answer(day, &[chance]))];
-        let wrote = Wrote { noted: Some(&noted), days: &days, ..Wrote::default() };
-        let expanded = expand(&turn(&bea, message, &sorted, &session), wrote, now(), &|_| false);
-        (parts(&expanded.text).0[1]["value"].as_str().unwrap().to_owned(), expanded.dates)
-    };
-    let mark = " (2026-11-27, next friday from 2026-11-23)";
-    assert_eq!(dated("next friday", 400), (format!("nächsten Freitag um 10{mark}"), vec![mark.to_owned()]));
-    for (day, chance) in [("next friday", 399), ("none", 999)] {
-        assert_eq!(dated(day, chance), ("nächsten Freitag um 10".to_owned(), Vec::new()), "{day} {chance}");
-    }
-}
-
-/// Of the notes that the message before has changed the words alone that were wrong change.
-#[test]
-fn what_was_told_wrongly_is_put_right_where_it_stands() {
-    let told = "Pete has the dentist next Tuesday at 9, and his Mate is called Tyler";
-    let exchange = Exchange {
-        number: 1,
-        message: told.to_owned(),
-        reply: Some("Noted.".to_owned()),
-        receipt: Some("2 lines in people/pete.md · undo: memdir undo".to_owned()),
-    };
-    let session = Session { exchanges: vec![exchange.clone()], ..Session::default() };
-    let pete = "# Pete\n\n- dentist next Tuesday at 9 (2026-11-24, next tuesday from 2026-11-23)\n- mate: Tyler\n\
-                - Plays with Tyler and his Tylers on weekends\n";
-    let notes = notes(&[("people/pete.md", pete), ("pete.md", "# Pete B\n\n- son: Tyler\n")]);
-    let right = |written: &str, chances: &[u16], day: &str| {
-        let correction = Correction::read(&answer(written, chances), &exchange)?;
-        let sorted = all(&correction.told, Kind::Tell);
-        let days = [(correction.told.clone(), answer(day, &[]))];
-        let wrote = Wrote { days: &days, corrected: Some(&correction), ..Wrote::default() };
-        let (calls, reply) = parts(&expand(&turn(&notes, "sorry", &sorted, &session), wrote, now(), &|_| false).text);
-        Some((calls, reply))
-    };
-    let set =
-        |key: &str, value: &str| json!([{"action": "set_fact", "path": "people/pete.md", "key": key, "value": value}]);
-    let (calls, reply) = right("tyler -> Taylor\nsay Corrected.", &[80], "none").unwrap();
-    assert_eq!((calls, reply.as_str()), (set("mate", "Taylor"), "Corrected."));
-    let (calls, _) = right("Tuesday -> Wednesday\nsay So.", &[], "next wednesday").unwrap();
-    let line = "dentist next Wednesday at 9 (2026-11-25, next wednesday from 2026-11-23)";
-    assert!(calls[0]["new_content"].as_str().unwrap().contains(line), "{calls}");
-    // A line that is not shown whole would lose its end.
-    for (length, lines) in [(10, 1), (400, 0)] {
-        let long = self::notes(&[("people/pete.md", &format!("# Pete\n\n- mate: Tyler, {}\n", "x".repeat(length)))]);
-        let correction = Correction::read(&answer("Tyler -> Taylor", &[]), &exchange).unwrap();
-        assert_eq!(correction.lines(&View::of(&long), &exchange).len(), lines);
-    }
-    // One that the model was not sure of, one that changes nothing, and words that were not told, are none.
-    for (written, chances) in
-        [("Tyler -> Taylor", &[79][..]), ("Tyler -> Tyler", &[]), ("Tyle -> Bo", &[]), ("new", &[])]
-    {
-        assert_eq!(right(written, chances, "none"), None, "{written}");
-    }
-    assert!(correct::says_new(&answer("new", &[500])) && correct::says_new(&answer("new", &[])));
-    assert!(!correct::says_new(&answer("new", &[499])));
-    let asked = correct::words(include_str!("../../../../prompts/small_correct.md"), &exchange, "no, Taylor").unwrap();
-    assert_eq!(asked.messages.last().unwrap().text, format!("Told: {told}\nNow: no, Taylor"));
-    let grammar = asked.shape.unwrap().grammar.gbnf();
-    assert!(grammar.contains("\"Tyler\"") && grammar.contains("\"Taylor\""), "{grammar}");
-}
-
-#[test]
 fn what_the_model_is_not_sure_of_is_asked_about() {
     let said = |written: &str, chances: &[u16]| {
         let expanded = expanded(&bea(), "I moved to Lund now.", written, chances);
@@ -517,11 +451,11 @@ fn a_reply_tells_of_no_example() {
 fn names_and_values_of_examples_stand_in_no_memory_of_strangers() {
     let mut used = BTreeSet::new();
     let suites = [
-        include_str!("../../../../examples/agent/stranger.json"),
-        include_str!("../../../../examples/agent/stranger-2.json"),
-        include_str!("../../../../examples/agent/stranger-3.json"),
-        include_str!("../../../../examples/agent/stranger-4.json"),
-        include_str!("../../../../examples/agent/household.json"),
+        include_str!("../../../../../examples/agent/stranger.json"),
+        include_str!("../../../../../examples/agent/stranger-2.json"),
+        include_str!("../../../../../examples/agent/stranger-3.json"),
+        include_str!("../../../../../examples/agent/stranger-4.json"),
+        include_str!("../../../../../examples/agent/household.json"),
     ];
     suites.iter().for_each(|suite| words_of(suite, &mut used));
     assert!(used.len() > 3_000, "{}", used.len());
