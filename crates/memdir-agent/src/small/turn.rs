@@ -19,6 +19,10 @@ use memdir_note::fact;
 use memdir_note::stem::Stem;
 use memdir_note::words::{called, fold};
 
+mod target;
+
+use target::{NewNote, Target, linked};
+
 /// A turn in the native dialect, and what the program knows about it.
 #[derive(Debug, Default, Eq, PartialEq)]
 pub struct Expanded {
@@ -44,13 +48,6 @@ const NOT_THERE: &str = "That is not in your notes.";
 const SILENCE: &str = "…";
 /// A word of an answer tells of lines if at most so many have it.
 const MOST_TELLING: usize = 3;
-/// The name of a new note has at most this many words.
-const MOST_NAME_WORDS: usize = 6;
-/// Where a new note is made, if no link shows where such notes are kept.
-const FOLDER: &str = "entities";
-/// The title of the person's note where there was none, as in the template.
-const PERSON_TITLE: &str = "Me";
-
 /// Whose words the reply is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Reply {
@@ -139,14 +136,6 @@ fn drops(answer: &memdir_model::Answer) -> Vec<(&str, u16)> {
     drops.map(|(at, address)| (address, answer.line_chances.get(at).copied().unwrap_or(SURE))).collect()
 }
 
-/// A note that is to be made.
-struct NewNote {
-    title: String,
-    path: MemoryPath,
-    facts: Vec<(String, String)>,
-    lines: Vec<String>,
-}
-
 /// A change that is no edit of a line.
 enum Change {
     Fact { path: MemoryPath, key: String, value: String },
@@ -160,15 +149,6 @@ struct Fresh<'t, 'n> {
     entry: &'t Entry,
     value: String,
     brought: Brought,
-}
-
-/// The note of a name.
-enum Target<'t, 'n> {
-    Shown(&'t Shown<'n>),
-    /// It is made in this turn: its place among those.
-    New(usize),
-    /// It exists and is not shown.
-    Unseen(MemoryPath),
 }
 
 /// `None` for a step that cannot be carried out.
@@ -484,63 +464,6 @@ impl<'t, 'n> Turn<'t, 'n> {
         Some(())
     }
 
-    fn path<'s>(&'s self, target: &'s Target<'t, 'n>) -> Option<&'s MemoryPath> {
-        match target {
-            Target::Shown(note) => Some(note.path),
-            Target::New(at) => self.new_notes.get(*at).map(|new| &new.path),
-            Target::Unseen(path) => Some(path),
-        }
-    }
-
-    /// The note of a name: shown, made in this turn, or there and not shown. Where there is none it is made, with what it is to whom; `None`
-    /// for a name that no note can have.
-    fn target(&mut self, name: &str, relation: Option<&str>) -> Option<Target<'t, 'n>> {
-        if let Some(note) = self.of.view.named(name) {
-            return Some(Target::Shown(note));
-        }
-        let is_person = called(name) == PERSON;
-        let path = if is_person { MemoryPath::parse(PERSON_NOTE).ok()? } else { self.path_of(name)? };
-        if let Some(at) = self.new_notes.iter().position(|new| new.path == path) {
-            return Some(Target::New(at));
-        }
-        if (self.of.exists)(&path) {
-            return Some(Target::Unseen(path));
-        }
-        let at = self.new_notes.len();
-        let link = linked(&path);
-        let title = if is_person { PERSON_TITLE } else { name }.to_owned();
-        let facts = relation.map(|relation| ("relation".to_owned(), relation.to_owned())).into_iter().collect();
-        self.new_notes.push(NewNote { title, path, facts, lines: Vec::new() });
-        // No note stands alone: one that nothing links to yet is linked from the person's note by its name.
-        if !is_person && relation.is_none() {
-            let person = self.target(PERSON, None)?;
-            self.put(&person, name, &link);
-        }
-        Some(Target::New(at))
-    }
-
-    /// Where a note of this name is kept; `None` for what is no name of a note.
-    fn path_of(&self, name: &str) -> Option<MemoryPath> {
-        let folded = fold(name);
-        let words: Vec<&str> =
-            folded.split(|one: char| !one.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-        if words.is_empty() || name.split_whitespace().count() > MOST_NAME_WORDS {
-            return None;
-        }
-        MemoryPath::parse(&format!("{}/{}.md", self.folder(), words.join("_"))).ok()
-    }
-
-    /// The folder of most notes that the person's own note links to.
-    fn folder(&self) -> &str {
-        let person = self.of.view.notes.iter().find(|note| note.path.as_str() == PERSON_NOTE);
-        let entries = person.map(|person| person.entries.iter()).into_iter().flatten();
-        let links = entries.flat_map(|entry| entry.value.split("[[").skip(1));
-        let targets = links.filter_map(|link| link.split(['|', ']']).next()?.rsplit_once('/'));
-        let folders: Vec<&str> = targets.map(|(folder, _)| folder).collect();
-        let count = |folder: &&&str| folders.iter().filter(|other| other == folder).count();
-        folders.iter().max_by_key(count).copied().unwrap_or(FOLDER)
-    }
-
     /// A line, a row of a table, or a note that goes.
     fn drop(&mut self, address: &str) -> Done {
         let view = self.of.view;
@@ -634,8 +557,4 @@ fn joined(value: &str, more: &str) -> String {
     } else {
         format!("{value}, {more}")
     }
-}
-
-fn linked(path: &MemoryPath) -> String {
-    format!("[[{}]]", path.as_str().trim_end_matches(".md"))
 }
