@@ -11,11 +11,13 @@ use crate::diff;
 /// Lines of the base that a side replaced, and by what.
 struct Hunk<'a> {
     base: Range<usize>,
+    replaced: &'a [&'a str],
     lines: &'a [&'a str],
 }
 
 /// Merges what two sides made of `base`; `None` when their changes overlap or touch, unless one only adds whole lines right before
-/// or behind what the other changed, such as the next item of a list, or both only take lines away.
+/// or behind what the other changed, such as the next item of a list, both only take lines away, or the lower change begins with
+/// an item or a row, as two facts of a list do.
 pub(crate) fn three_way(base: &str, mine: &str, theirs: &str) -> Option<String> {
     let base = diff::lines(base);
     let (mine, theirs) = (diff::lines(mine), diff::lines(theirs));
@@ -46,18 +48,40 @@ impl Hunk<'_> {
         if takes_away(self) && takes_away(other) {
             return false;
         }
-        let (adds, changes) = if other.base.is_empty() { (other, self) } else { (self, other) };
-        !(adds.base.is_empty() && !changes.base.is_empty() && adds.stands_alone())
+        match (self.base.is_empty(), other.base.is_empty()) {
+            (true, true) => true,
+            (false, false) => !other.begins_item(),
+            (true, false) => !self.stands_alone(),
+            (false, true) => !other.stands_alone(),
+        }
     }
 
     /// Whether the lines that are added continue nothing: an indented line may belong to the one above it.
     fn stands_alone(&self) -> bool {
         self.lines.first().is_some_and(|line| !line.starts_with(char::is_whitespace))
     }
+
+    /// Whether an item of a list or a row of a table begins here, and still does after the change, if anything is left.
+    fn begins_item(&self) -> bool {
+        self.replaced.first().is_some_and(|line| is_item(line)) && self.lines.first().is_none_or(|line| is_item(line))
+    }
 }
 
-fn hunks<'a>(base: &[&str], side: &'a [&'a str]) -> Vec<Hunk<'a>> {
+/// Whether a line begins an item of a list that is below no other, or is a row of a table.
+fn is_item(line: &str) -> bool {
+    let behind_number = line.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    let is_numbered = behind_number.len() < line.len() && behind_number.starts_with(['.', ')']);
+    let marked = if is_numbered { behind_number } else { line };
+    line.starts_with('|') || (is_numbered || line.starts_with(['-', '*', '+'])) && marked.get(1..2) == Some(" ")
+}
+
+fn hunks<'a>(base: &'a [&'a str], side: &'a [&'a str]) -> Vec<Hunk<'a>> {
     let ops = diff::ops(base, side);
     let changes = ops.iter().filter(|op| op.tag() != DiffTag::Equal);
-    changes.map(|op| Hunk { base: op.old_range(), lines: side.get(op.new_range()).unwrap_or_default() }).collect()
+    let hunk = |op: &similar::DiffOp| Hunk {
+        base: op.old_range(),
+        replaced: base.get(op.old_range()).unwrap_or_default(),
+        lines: side.get(op.new_range()).unwrap_or_default(),
+    };
+    changes.map(hunk).collect()
 }

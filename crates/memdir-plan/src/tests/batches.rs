@@ -185,3 +185,30 @@ fn merges() {
     check("1\n2\nX\n3\n4\n5\n6\n", "1\n2\nY\n3\n4\n5\n6\n", None);
     check(base, "", Some(""));
 }
+
+/// Two facts of a list have nothing to do with each other; lines of a paragraph do.
+#[test]
+fn items_that_stand_below_each_other_are_merged() {
+    let check = |base: &str, mine: &str, theirs: &str, expected: Option<&str>| {
+        assert_eq!(merge::three_way(base, mine, theirs).as_deref(), expected);
+        assert_eq!(merge::three_way(base, theirs, mine).as_deref(), expected);
+    };
+    check(
+        "- city:\n- work:\n",
+        "- city: Porto\n- work:\n",
+        "- city:\n- work: mill\n",
+        Some("- city: Porto\n- work: mill\n"),
+    );
+    check("1. a\n2. b\n", "1. A\n2. b\n", "1. a\n2. B\n", Some("1. A\n2. B\n"));
+    check("| a | 1 |\n| b | 2 |\n", "| a | 3 |\n| b | 2 |\n", "| a | 1 |\n| b | 4 |\n", Some("| a | 3 |\n| b | 4 |\n"));
+    check("- [ ] a\n- [ ] b\n", "- [x] a\n- [ ] b\n", "- [ ] a\n", Some("- [x] a\n"));
+    // The upper one went, the lower one says something else; the other way round nothing is left to stand above it.
+    check("- a\n- b\n", "- b\n", "- a\n- c\n", Some("- c\n"));
+    // What is indented may belong to the item above it, and a line of a paragraph to the line above it.
+    check("- a\n  - b\n", "- c\n  - b\n", "- a\n  - d\n", None);
+    check("one\ntwo\n", "ONE\ntwo\n", "one\nTWO\n", None);
+    check("**a**\n**b**\n", "**c**\n**b**\n", "**a**\n**d**\n", None);
+    check("- a\n- b\n", "- A\n- b\n", "- a\nb\n", None);
+    // Both changed the same item.
+    check("- a\n- b\n", "- c\n- b\n", "- d\n- b\n", None);
+}
