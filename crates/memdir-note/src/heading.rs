@@ -1,9 +1,10 @@
 //! Headings, the sections under them, and how a link or an action names one.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::Note;
+use super::{Note, Syntax};
 
 /// A heading.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -87,6 +88,11 @@ pub(super) fn key(text: &str) -> String {
     super::folded(&plain.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
+/// The letters and digits of the key of a heading.
+fn letters(key: &str) -> String {
+    key.chars().filter(|character| character.is_alphanumeric()).collect()
+}
+
 /// The headings of a note by their keys, so that each name is found at once.
 #[derive(Debug)]
 pub(super) struct Outline<'h> {
@@ -94,6 +100,8 @@ pub(super) struct Outline<'h> {
     /// For each heading the one at which its section ends; their number where it has no end.
     ends: Vec<usize>,
     places: HashMap<&'h str, Vec<usize>>,
+    /// The same by letters and digits alone; filled when the first anchor is looked for.
+    anchors: OnceCell<HashMap<String, Vec<usize>>>,
 }
 
 /// Of more headings of one name than this, the later ones are not looked below.
@@ -102,7 +110,8 @@ const MOST_TWINS: usize = 100;
 impl<'h> Outline<'h> {
     /// Takes levels and keys of all headings in their order.
     pub(super) fn new(headings: impl Iterator<Item = (u8, &'h str)>) -> Self {
-        let mut outline = Self { levels: Vec::new(), ends: Vec::new(), places: HashMap::new() };
+        let mut outline =
+            Self { levels: Vec::new(), ends: Vec::new(), places: HashMap::new(), anchors: OnceCell::new() };
         let mut open: Vec<usize> = Vec::new();
         for (at, (level, key)) in headings.enumerate() {
             while let Some(last) = open.pop_if(|last| outline.levels.get(*last).is_some_and(|above| *above >= level)) {
@@ -138,6 +147,30 @@ impl<'h> Outline<'h> {
             found.dedup();
         }
         found
+    }
+
+    /// Finds the heading to which a link of Markdown leads: `name` is its text, or its anchor as GitHub and most makers of
+    /// sites write it (`#whats-new` for `What's new?`, `#notes-1` for the second `Notes`). They differ in what becomes of
+    /// blanks and signs, so letters and digits are compared.
+    pub(super) fn lead(&self, name: &str) -> Option<usize> {
+        if let Some(first) = self.find(name).first() {
+            return Some(*first);
+        }
+        if name.is_empty() || name.contains(|sign: char| sign.is_whitespace() || sign == '#') {
+            return None;
+        }
+        let anchors = self.anchors.get_or_init(|| {
+            let mut anchors = HashMap::<String, Vec<usize>>::new();
+            for (key, places) in &self.places {
+                anchors.entry(letters(key)).or_default().extend(places);
+            }
+            anchors.values_mut().for_each(|places| places.sort_unstable());
+            anchors
+        });
+        let at =
+            |anchor: &str, nth: usize| anchors.get(&letters(&key(anchor))).and_then(|places| places.get(nth)).copied();
+        let numbered = name.rsplit_once('-').and_then(|(anchor, nth)| at(anchor, nth.parse().ok()?));
+        at(name, 0).or(numbered)
     }
 
     /// Those of some places that are in the section of a heading, below it.
@@ -187,6 +220,17 @@ impl Note<'_> {
             [] => Found::Nothing,
             [one] => Found::One(*one),
             _ => Found::Several(found),
+        }
+    }
+
+    /// Finds the heading to which a link leads by the rules of its syntax, and of several the first.
+    #[must_use]
+    pub fn led_to(&self, name: &str, syntax: Syntax) -> Option<usize> {
+        match (self.heading(name), syntax) {
+            (Found::One(at), _) => Some(at),
+            (Found::Several(found), _) => found.first().copied(),
+            (Found::Nothing, Syntax::Wiki | Syntax::Root) => None,
+            (Found::Nothing, Syntax::Markdown | Syntax::Unsure) => self.outline().lead(name),
         }
     }
 

@@ -349,6 +349,36 @@ fn a_web_says_where_links_lead_and_what_is_broken() {
     assert_eq!(web.links_of(&path("a.md")).backlinks[&path("a.md")], [path("b.md")]);
 }
 
+/// The anchors are those that GitHub shows for these headings.
+#[test]
+fn links_of_markdown_lead_to_anchors() {
+    let target = "# What's new?\n# C/C++ & more\n# A_b - c\n# Über uns\n# Notes\n## Notes\n# 2024\n";
+    for (link, status) in [
+        ("[x](t.md#whats-new)", LinkStatus::Ok),
+        ("[x](t.md#cc--more)", LinkStatus::Ok),
+        ("[x](t.md#a_b---c)", LinkStatus::Ok),
+        ("[x](t.md#über-uns)", LinkStatus::Ok),
+        ("[x](t.md#%C3%BCber-uns)", LinkStatus::Ok),
+        ("[x](t.md#notes-1)", LinkStatus::Ok),
+        ("[x](t.md#notes-2)", LinkStatus::BrokenHeading),
+        ("[x](t.md#whats)", LinkStatus::BrokenHeading),
+        ("[x](t.md#-)", LinkStatus::BrokenHeading),
+        ("[x](t.md#whats%20new)", LinkStatus::BrokenHeading),
+        // Obsidian follows no anchors.
+        ("[[t#whats-new]]", LinkStatus::BrokenHeading),
+        ("[[t#What's new?]]", LinkStatus::Ok),
+    ] {
+        let seen = [("a.md", link), ("t.md", target)].map(|(name, text)| (path(name), Some(Seen::of(text))));
+        let found = Web::new(seen.into_iter().collect()).links();
+        assert_eq!(found.links.iter().map(|link| link.status).collect::<Vec<_>>(), [status], "{link}");
+    }
+    let note = Note::parse(target);
+    let led_to = |name, syntax| note.led_to(name, syntax).map(|at| note.headings()[at].span.start);
+    assert_eq!(led_to("notes-1", Syntax::Markdown), target.find("# Notes\n# 2024").map(|at| at - 1));
+    assert_eq!(led_to("Notes", Syntax::Markdown), target.find("# Notes"));
+    assert_eq!(led_to("notes-1", Syntax::Wiki), None);
+}
+
 /// What a link in a note is called once its target has moved.
 #[track_caller]
 fn check_relink(link: &str, source: &str, from: &str, to: &str, others: &[&str], expected: &str) {

@@ -255,7 +255,7 @@ impl Web {
             None => LinkStatus::BrokenFile,
             // What may be no link is never broken.
             Some(_) if link.syntax == Syntax::Unsure => LinkStatus::Ok,
-            Some(target) => self.status(target, &link.subpath, looked),
+            Some(target) => self.status(target, link, looked),
         };
         Some(LinkEntry {
             source: source.clone(),
@@ -271,12 +271,12 @@ impl Web {
         })
     }
 
-    /// Whether a file has what a subpath names. What a file that is no note has is not known.
-    fn status<'w>(&'w self, target: &'w MemoryPath, subpath: &str, looked: &mut Looked<'w>) -> LinkStatus {
+    /// Whether a file has the place in it that a link names. What a file that is no note has is not known.
+    fn status<'w>(&'w self, target: &'w MemoryPath, link: &SeenLink, looked: &mut Looked<'w>) -> LinkStatus {
         let Some((path, Some(seen))) = self.files.get_key_value(target).filter(|(path, _)| path.is_note()) else {
             return LinkStatus::Ok;
         };
-        let place = subpath.trim_start_matches('#').trim();
+        let place = link.subpath.trim_start_matches('#').trim();
         if place.is_empty() {
             return LinkStatus::Ok;
         }
@@ -288,6 +288,10 @@ impl Web {
             .outlines
             .entry(path)
             .or_insert_with(|| Outline::new(seen.headings.iter().map(|(level, key)| (*level, key.as_str()))));
-        if outline.find(place).is_empty() { LinkStatus::BrokenHeading } else { LinkStatus::Ok }
+        let is_there = match link.syntax {
+            Syntax::Wiki | Syntax::Root => !outline.find(place).is_empty(),
+            Syntax::Markdown | Syntax::Unsure => outline.lead(place).is_some(),
+        };
+        if is_there { LinkStatus::Ok } else { LinkStatus::BrokenHeading }
     }
 }

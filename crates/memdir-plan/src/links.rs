@@ -286,12 +286,7 @@ fn part<'t>(path: &MemoryPath, text: &'t str, link: &Named) -> Result<&'t str, F
         })?;
         return Ok(text.get(range).unwrap_or_default());
     }
-    let at = match note.heading(place) {
-        Found::One(at) => at,
-        // A reader is taken to the first.
-        Found::Several(found) => found.first().copied().unwrap_or_default(),
-        Found::Nothing => return Err(super::section::no_heading(path, &note, place)),
-    };
+    let at = note.led_to(place, link.syntax).ok_or_else(|| super::section::no_heading(path, &note, place))?;
     let start = note.headings().get(at).map_or(0, |heading| heading.span.start);
     Ok(text.get(start..note.section(at).end).unwrap_or_default())
 }

@@ -1,6 +1,5 @@
 //! The names of notes, and which of them a text says.
 
-use crate::MIN_TEXT_CHARS;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
 use memdir_note::{Note, words};
@@ -14,6 +13,8 @@ pub struct NoteNames {
     pub names: Vec<String>,
 }
 
+/// How many letters and digits the shortest names have, such as `Bo` and `健太`.
+const SHORT: usize = 2;
 /// How many notes that a name can mean are listed.
 const MOST_LISTED: usize = 5;
 
@@ -32,18 +33,29 @@ impl NoteNames {
         }
         Self { path, names }
     }
+
+    pub(crate) fn has_short(&self) -> bool {
+        self.names.iter().any(|name| is_short(name))
+    }
 }
 
-/// The note whose title or alias comes first in a text, the longest where several begin there; `None` where it says none.
+/// The note whose title or alias comes first in a text, the longest where several begin there; `None` where it says none. Short
+/// names count only of notes that are `known`.
 ///
 /// # Errors
 ///
 /// `ambiguous_link` where several notes are called so.
-pub(crate) fn named_first(text: &str, notes: Vec<NoteNames>) -> Result<Option<MemoryPath>, Failure> {
+pub(crate) fn named_first(
+    text: &str,
+    notes: Vec<NoteNames>,
+    known: &[MemoryPath],
+) -> Result<Option<MemoryPath>, Failure> {
     let text = words_of(text);
     let (mut best, mut found) = (None, Vec::new());
     for note in notes {
-        let starts = note.names.iter().filter(|name| is_name(name)).filter_map(|name| {
+        let is_known = note.has_short() && known.contains(&note.path);
+        let names = note.names.iter().filter(|name| is_name(name) && (is_known || !is_short(name)));
+        let starts = names.filter_map(|name| {
             let name = words_of(name);
             let at = text.windows(name.len().max(1)).position(|part| part == name)?;
             Some((at, std::cmp::Reverse(name.len())))
@@ -63,8 +75,16 @@ pub(crate) fn named_first(text: &str, notes: Vec<NoteNames>) -> Result<Option<Me
 /// Whether a title or an alias can stand for its note in a sentence. One that begins with a small letter, or is as short as `I`,
 /// occurs in ordinary sentences; a model with write access to a single note could use it to attract what the person says.
 fn is_name(name: &str) -> bool {
-    name.chars().filter(|character| character.is_alphanumeric()).count() >= MIN_TEXT_CHARS
-        && !name.trim_start().starts_with(char::is_lowercase)
+    letters(name) >= SHORT && !name.trim_start().starts_with(char::is_lowercase)
+}
+
+/// Whether a name is as short as `My` and `Bo`.
+fn is_short(name: &str) -> bool {
+    letters(name) == SHORT
+}
+
+fn letters(name: &str) -> usize {
+    name.chars().filter(|character| character.is_alphanumeric()).count()
 }
 
 /// The words of a text as they are written: who writes of a home does not mean the note Home.

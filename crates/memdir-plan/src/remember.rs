@@ -14,7 +14,7 @@ use memdir_core::path::{MemoryPath, PERSON, PERSON_NOTE};
 use memdir_core::report::{Failure, Kind, Remembered, RememberedChange, SimilarLine, Value};
 use memdir_note::stem::Stem;
 use memdir_note::words::{self as note_words, called};
-use memdir_note::{Heading, Note, Syntax, Target, fact, link, name};
+use memdir_note::{Heading, Link, Note, Syntax, Target, fact, link, name};
 use memdir_rank::Question;
 
 /// The folder of a new note where the memory does not show another one.
@@ -147,27 +147,34 @@ impl<T: Tree> Planner<'_, T> {
         } else {
             self.all_called(call, &name)?
         };
-        let found = if found.is_empty() { self.labelled(&name)? } else { found };
+        let found = if found.is_empty() { self.labelled(call, &name)? } else { found };
         let found: Vec<_> = found.into_iter().filter(|path| path.is_note() && may_show(call, path)).collect();
         the_only(&format!("`{}`", shorten(said)), found.iter())
     }
 
     /// The notes to which the note about the person links by this label, as in `[[people/colin|Mr Thripp]]`.
-    fn labelled(&mut self, name: &str) -> Result<Vec<MemoryPath>, Failure> {
-        let Ok(person) = MemoryPath::parse(PERSON_NOTE) else { return Ok(Vec::new()) };
-        let Ok((_, _, text)) = self.read_text(&person) else { return Ok(Vec::new()) };
-        let note = Note::parse(&text);
+    fn labelled(&mut self, call: &Call, name: &str) -> Result<Vec<MemoryPath>, Failure> {
         let wanted = called(name);
-        let links =
-            note.links().into_iter().filter(|link| link.text.as_ref().is_some_and(|label| called(label) == wanted));
+        let mut linked =
+            self.linked_by_person(call, |link| link.text.as_ref().is_some_and(|label| called(label) == wanted))?;
+        linked.sort_unstable();
+        linked.dedup();
+        Ok(linked)
+    }
+
+    /// Where those links of the note about the person lead that are wanted, in their order; none where it is not shown.
+    fn linked_by_person(&mut self, call: &Call, is_wanted: impl Fn(&Link) -> bool) -> Result<Vec<MemoryPath>, Failure> {
+        let may_show = self.manner.may_show;
+        let person = MemoryPath::parse(PERSON_NOTE).ok().filter(|person| may_show(call, person));
+        let Some(person) = person else { return Ok(Vec::new()) };
+        let Ok((_, _, text)) = self.read_text(&person) else { return Ok(Vec::new()) };
+        let links = Note::parse(&text).links().into_iter().filter(is_wanted);
         let targets = self.targets()?;
-        let linked: BTreeSet<MemoryPath> =
-            links.filter_map(|link| targets.best(&link.path, link.syntax, Some(&person)).cloned()).collect();
-        Ok(linked.into_iter().collect())
+        Ok(links.filter_map(|link| targets.best(&link.path, link.syntax, Some(&person)).cloned()).collect())
     }
 
     /// The note that a text is about: the one to which its first link leads, else the one whose title or alias comes first in
-    /// it. `None` where it names none.
+    /// it; one of two letters only where the note about the person links to its note. `None` where it names none.
     fn note_in(&mut self, call: &Call, text: &str) -> Result<Option<MemoryPath>, Failure> {
         if let Some(link) = Note::parse(text).links().into_iter().find(|link| !link.path.is_empty())
             && let Some(path) = self.note_called(call, &link.path)?
@@ -185,7 +192,10 @@ impl<T: Tree> Planner<'_, T> {
             }
         };
         let may_show = self.manner.may_show;
-        named_first(text, notes.into_iter().filter(|note| may_show(call, &note.path)).collect())
+        let notes: Vec<_> = notes.into_iter().filter(|note| may_show(call, &note.path)).collect();
+        let is_short = notes.iter().any(NoteNames::has_short);
+        let known = if is_short { self.linked_by_person(call, |_| true)? } else { Vec::new() };
+        named_first(text, notes, &known)
     }
 
     /// The notes of which an index says that a run of words of the text is a name; `None` where none can be asked.
@@ -258,12 +268,8 @@ impl<T: Tree> Planner<'_, T> {
         if let Some(folder) = of_kind(stating) {
             return Ok(Some(folder));
         }
-        let Ok(person) = MemoryPath::parse(PERSON_NOTE) else { return Ok(None) };
-        let Ok((_, _, text)) = self.read_text(&person) else { return Ok(None) };
-        let links = Note::parse(&text).links();
-        let targets = self.targets()?;
-        let linked = links.iter().filter_map(|link| targets.best(&link.path, link.syntax, Some(&person)));
-        Ok(of_kind(linked.filter(|path| path.is_note()).cloned().collect()))
+        let linked = self.linked_by_person(call, |_| true)?;
+        Ok(of_kind(linked.into_iter().filter(MemoryPath::is_note).collect()))
     }
 
     /// The notes that state a fact of this key; of many, some.

@@ -130,6 +130,26 @@ fn a_text_goes_into_the_note_that_it_names() {
 }
 
 #[test]
+fn a_short_name_counts_where_the_person_links_to_its_note() {
+    let notes = [
+        ("user.md", "# Me\n\n- brother: [[Bo]]\n- friend: [[健太]]\n"),
+        ("Bo.md", "# Bo\n"),
+        ("健太.md", "# 健太\n"),
+        ("My.md", "# My\n"),
+    ];
+    let tree = MapTree::of(notes);
+    for (text, path) in [
+        ("Bo likes coffee", "Bo.md"),
+        ("健太はお茶が好き", "健太.md"),
+        ("My knee hurts", "user.md"),
+        ("bo likes coffee", "user.md"),
+    ] {
+        let (found, ..) = remembered(&tree, json!({"text": text}));
+        assert_eq!(found, path, "{text}");
+    }
+}
+
+#[test]
 fn what_cannot_be_filed_says_what_to_send() {
     let check = |arguments: Json, code: &str, part: &str| {
         let [found, message, hint] = failure(arguments.clone());
