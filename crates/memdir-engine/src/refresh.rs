@@ -61,6 +61,25 @@ impl Engine {
         self.return_index(index, answered.map(|()| true))
     }
 
+    /// As [`Engine::consult`], for who has been answered by it a moment ago, from the same index: what has changed since
+    /// in the memory is left for the next.
+    pub(super) fn consult_again(
+        &self,
+        altered: &[Altered],
+        is_locked: bool,
+        ask: &mut dyn FnMut(&dyn Source) -> Result<(), TreeError>,
+    ) -> Result<bool, TreeError> {
+        let Some(mut index) = self.take_complete_index(Effort::Refresh, is_locked) else { return Ok(false) };
+        let mut ask = |index: &Index| ask(index).map_err(IndexTrouble::Asked);
+        let answered = ask_altered(&mut index, altered, &mut ask);
+        self.return_index(index, answered.map(|()| true))
+    }
+
+    /// Whether all threads and processes ask one index.
+    pub(super) fn has_shared_index(&self) -> bool {
+        matches!(self.settings.index, IndexPlace::File(_))
+    }
+
     /// Looks through the index as it is now, if there is one; answers whether there was.
     pub(super) fn visit(&self, look: &mut dyn FnMut(&Index) -> Result<(), IndexError>) -> bool {
         let Some(mut index) = self.take_complete_index(Effort::Fill, false) else { return false };
@@ -80,22 +99,7 @@ impl Engine {
         if !is_told && self.ask_and_sweep(index, altered.is_empty(), is_locked, ask)? {
             return Ok(());
         }
-        if altered.is_empty() {
-            let reading = index.begin_read()?;
-            return ask(&reading);
-        }
-        // The index as the batch would leave it, for this question only.
-        let mut writing = index.write()?;
-        for Altered { path, content } in altered {
-            match content {
-                Some(content) => {
-                    let swept = Swept { path: path.clone(), is_link: false, stamp: Stamp::default() };
-                    writing.put(&swept, record(&swept, Ok(content.bytes()))?.as_ref())?;
-                }
-                None => writing.remove(path)?,
-            }
-        }
-        ask(&writing)
+        ask_altered(index, altered, ask)
     }
 
     /// Asks the index as it stands, once what newer batches of the journal changed is in it. What cannot be put into it now is
@@ -273,6 +277,26 @@ impl Engine {
             Err(error) => !matches!(error, TreeError::Io(_)),
         }
     }
+}
+
+/// Asks the index as a batch would leave it that altered these files.
+fn ask_altered(index: &mut Index, altered: &[Altered], ask: Ask<'_>) -> Result<(), IndexTrouble> {
+    if altered.is_empty() {
+        let reading = index.begin_read()?;
+        return ask(&reading);
+    }
+    // For this question only.
+    let mut writing = index.write()?;
+    for Altered { path, content } in altered {
+        match content {
+            Some(content) => {
+                let swept = Swept { path: path.clone(), is_link: false, stamp: Stamp::default() };
+                writing.put(&swept, record(&swept, Ok(content.bytes()))?.as_ref())?;
+            }
+            None => writing.remove(path)?,
+        }
+    }
+    ask(&writing)
 }
 
 /// A file that was too young to be trusted when it was looked at, not before `now`, is kept without what it was like, so

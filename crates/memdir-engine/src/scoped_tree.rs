@@ -4,6 +4,8 @@
 //! grant shows its name or something below it is there. No answer tells anything else about what is hidden: neither its size
 //! nor when it changed. A caller who sees everything is also answered from the index.
 
+use std::cell::Cell;
+
 use super::Engine;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Kind, Log, LogEntry};
@@ -25,12 +27,15 @@ pub(super) struct ScopedTree<'e, T> {
     is_locked: bool,
     /// Whether this is the memory as it was, of which no index knows.
     is_past: bool,
+    /// Whether the index was brought up to date since this was made: a batch is planned on the memory as it was then.
+    is_index_fresh: Cell<bool>,
 }
 
 impl<'e, T: Tree> ScopedTree<'e, T> {
     /// The memory as a caller with this grant sees it.
     pub(super) fn new(engine: &'e Engine, tree: &'e T, grant: Option<&'e Grant>, is_locked: bool) -> Self {
-        Self { engine, tree, grant: grant.filter(|grant| grant.is_restricted()), is_locked, is_past: false }
+        let grant = grant.filter(|grant| grant.is_restricted());
+        Self { engine, tree, grant, is_locked, is_past: false, is_index_fresh: Cell::new(false) }
     }
 
     /// The memory as a caller with this grant sees how it was.
@@ -186,7 +191,12 @@ impl<T: Tree> Tree for ScopedTree<'_, T> {
         if self.is_part() || self.is_past {
             return Ok(false);
         }
-        self.engine.consult(altered, effort, self.is_locked, ask)
+        if self.is_index_fresh.get() {
+            return self.engine.consult_again(altered, self.is_locked, ask);
+        }
+        let is_answered = self.engine.consult(altered, effort, self.is_locked, ask)?;
+        self.is_index_fresh.set(is_answered && self.engine.has_shared_index());
+        Ok(is_answered)
     }
 
     /// As with [`Tree::consult`].

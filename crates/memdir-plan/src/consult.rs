@@ -33,6 +33,21 @@ impl<T: Tree> Planner<'_, T> {
         self.overlay.tree().consult(&altered, effort, &mut ask).map_err(failure)
     }
 
+    /// Lets `ask` put its questions to an index that does not know what the batch did; answers the files that the batch leaves
+    /// other than they are, of which the caller finds out by itself. `None` where there is no index, or the batch moved a folder.
+    pub(super) fn consult_before(
+        &self,
+        call: &Call,
+        effort: Effort,
+        ask: &mut dyn FnMut(&dyn Source) -> Result<(), SourceError>,
+    ) -> Result<Option<BTreeSet<MemoryPath>>, Failure> {
+        let altered = self.overlay.altered_paths().filter(|_| !(self.manner.may_hide)(call));
+        let Some(altered) = altered else { return Ok(None) };
+        let mut ask = |source: &dyn Source| Ok(ask(source)?);
+        let is_answered = self.overlay.tree().consult(&[], effort, &mut ask).map_err(failure)?;
+        Ok(is_answered.then_some(altered))
+    }
+
     /// A question as a point, for who is answered from an index. To be asked for before the index is: making one may take
     /// as long as a server likes.
     pub(super) fn point(&self, call: &Call, question: &Question) -> Option<Point> {
@@ -50,9 +65,8 @@ impl From<SourceError> for TreeError {
 }
 
 impl<T: Tree> Overlay<'_, T> {
-    /// The files that the batch leaves other than they are; `None` where it moved a folder, altered many files, or
-    /// one that cannot be read.
-    fn altered(&self, most_bytes: u64) -> Option<Vec<Altered>> {
+    /// The paths at which the batch leaves something else than what is there; `None` where it moved a folder.
+    fn altered_paths(&self) -> Option<BTreeSet<MemoryPath>> {
         let mut paths: BTreeSet<_> = self.files.keys().collect();
         for step in &self.structure {
             match step {
@@ -61,9 +75,13 @@ impl<T: Tree> Overlay<'_, T> {
                 Step::MakeFolder { .. } | Step::RemoveFolder { .. } | Step::Put { .. } => {}
             }
         }
-        if paths.len() > MOST_ALTERED {
-            return None;
-        }
+        Some(paths.into_iter().cloned().collect())
+    }
+
+    /// The files that the batch leaves other than they are; `None` where it moved a folder, altered many files, or
+    /// one that cannot be read.
+    fn altered(&self, most_bytes: u64) -> Option<Vec<Altered>> {
+        let paths = self.altered_paths().filter(|paths| paths.len() <= MOST_ALTERED)?;
         let altered = |path: &MemoryPath| match self.read(path, most_bytes) {
             Ok(image) => Some(Altered { path: path.clone(), content: Some(image.content) }),
             Err(Trouble::Tree(TreeError::NotFound(_) | TreeError::IsDirectory(_))) => {
@@ -71,6 +89,6 @@ impl<T: Tree> Overlay<'_, T> {
             }
             Err(_) => None,
         };
-        paths.into_iter().map(altered).collect()
+        paths.iter().map(altered).collect()
     }
 }

@@ -8,7 +8,6 @@ use memdir_core::action::{Call, GoToLink, Meaning};
 use memdir_core::catalog::shorten;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, Kind, LinkEntry, LinkStatus, Links, Value};
-use memdir_note::heading::Found;
 use memdir_note::link::{self, Named};
 use memdir_note::target::{MOST_COMPARED, name_in};
 use memdir_note::words::called;

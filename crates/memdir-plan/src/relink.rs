@@ -142,7 +142,7 @@ impl<T: Tree> Planner<'_, T> {
             return Ok(None);
         }
         let mut candidates = None;
-        let is_answered = self.consult(call, Effort::Refresh, &mut |source| {
+        let altered = self.consult_before(call, Effort::Refresh, &mut |source| {
             let mut notes: HashSet<MemoryPath> = moved.iter().filter(|path| path.is_note()).cloned().collect();
             for name in &names {
                 for note in source.linking(name, usize::MAX)? {
@@ -152,7 +152,11 @@ impl<T: Tree> Planner<'_, T> {
             candidates = Some(Candidates { notes, unread: source.unread(None)? });
             Ok(())
         })?;
-        Ok(candidates.filter(|_| is_answered))
+        // What the batch wrote is looked into, whatever links it has.
+        Ok(altered.zip(candidates).map(|(altered, mut candidates)| {
+            candidates.notes.extend(altered.into_iter().filter(MemoryPath::is_note));
+            candidates
+        }))
     }
 
     /// As [`Planner::relinked`], in the notes that whoever renames does not see. Their links are the owner's, who wants them
