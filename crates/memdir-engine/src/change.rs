@@ -112,6 +112,8 @@ enum Blocking {
     Change(u64),
     /// What another program did to the note after its last change.
     Outside,
+    /// Another program deleted the note.
+    DeletedOutside,
 }
 
 impl ChangeError {
@@ -127,6 +129,12 @@ impl ChangeError {
             Some(Blocking::Outside) => {
                 self.failure.message.push_str(", outside memdir");
                 self.failure = self.failure.with_hint("edit the note by hand");
+            }
+            Some(Blocking::DeletedOutside) => {
+                self.failure.message.push_str(": it was deleted outside memdir");
+                self.failure = self
+                    .failure
+                    .with_hint("`memdir log NOTE` shows its changes, `memdir restore NOTE --at NUMBER` brings it back");
             }
             None => {}
         }
@@ -182,9 +190,11 @@ impl Engine {
             }
             said
         })?;
+        let renames = self.vault.renames_after(batch)?;
+        let steps = plan::followed(steps, &renames);
         let plan = plan::undo(&steps, &self.vault, &self.settings.limits).map_err(|error| match &error {
             UndoError::Conflict { path, .. } => {
-                let blocking = self.blocking(batch, &steps, path);
+                let blocking = self.blocking(batch, &steps, path, &renames);
                 ChangeError::from(error).blocked_by(blocking)
             }
             UndoError::Blocked(_) | UndoError::Tree(_) => error.into(),
@@ -195,7 +205,17 @@ impl Engine {
 
     /// What is in the way of undoing a batch at this note: the change after which it could not be undone any more. Nothing is said where
     /// the history does not tell, which is no reason for another failure.
-    fn blocking(&self, batch: u64, steps: &[Step], path: &MemoryPath) -> Option<Blocking> {
+    fn blocking(
+        &self,
+        batch: u64,
+        steps: &[Step],
+        path: &MemoryPath,
+        renames: &[(u64, MemoryPath, MemoryPath)],
+    ) -> Option<Blocking> {
+        let is_there = self.vault.stamp(path).ok()?.is_some();
+        if !is_there && let Some((moved, ..)) = renames.iter().find(|(_, from, _)| path.is_within(from)) {
+            return Some(Blocking::Change(*moved));
+        }
         let page = LogQuery { path: Some(path.clone()), limit: MOST_LATER, ..LogQuery::default() };
         let mut first = None;
         let entries = self.vault.log(&page).ok()?.entries;
@@ -204,9 +224,8 @@ impl Engine {
             let Some(later) = entry.batch else { continue };
             let then = self.vault.image_at(path, later).ok()??;
             if later <= batch || !plan::would_conflict(steps, path, then.as_ref())? {
-                // A note that is not there may have moved with its folder, which is no change of its own.
-                let outside = || self.vault.stamp(path).ok().flatten().map(|_| Blocking::Outside);
-                return first.map(Blocking::Change).or_else(outside);
+                let outside = if is_there { Blocking::Outside } else { Blocking::DeletedOutside };
+                return Some(first.map_or(outside, Blocking::Change));
             }
             // What was undone is in nobody's way, nor is its undoing, unless that brought something back.
             if entry.undone_by.is_none() && entry.undoes.is_none_or(|undone| undone <= batch || is_undo(undone)) {

@@ -19,8 +19,14 @@ struct Hunk<'a> {
 /// or behind what the other changed, such as the next item of a list, both only take lines away, or the lower change begins with
 /// an item or a row, as two facts of a list do.
 pub(crate) fn three_way(base: &str, mine: &str, theirs: &str) -> Option<String> {
-    let base = diff::lines(base);
-    let (mine, theirs) = (diff::lines(mine), diff::lines(theirs));
+    // Whether the last line has an end is merged by itself: what is added behind a line must never be glued to it.
+    let is_open = |text: &str| !text.is_empty() && !text.ends_with('\n');
+    let is_left_open = if is_open(mine) == is_open(base) { is_open(theirs) } else { is_open(mine) };
+    let line_end = line_end(&[base, mine, theirs]);
+    let ended = |text: &str| if is_open(text) { format!("{text}{line_end}") } else { text.to_owned() };
+    let (base, mine, theirs) = (ended(base), ended(mine), ended(theirs));
+    let base = diff::lines(&base);
+    let (mine, theirs) = (diff::lines(&mine), diff::lines(&theirs));
     let mut all = hunks(&base, &mine);
     all.extend(hunks(&base, &theirs));
     all.sort_by_key(|hunk| (hunk.base.start, hunk.base.end));
@@ -35,7 +41,16 @@ pub(crate) fn three_way(base: &str, mine: &str, theirs: &str) -> Option<String> 
         done = hunk.base.end;
     }
     out.extend(base.get(done..)?.iter().copied());
+    if is_left_open && let Some(open) = out.strip_suffix(line_end) {
+        out.truncate(open.len());
+    }
     Some(out)
+}
+
+/// How the lines of some texts end.
+fn line_end(texts: &[&str]) -> &'static str {
+    let first = texts.iter().find_map(|text| text.split_once('\n'));
+    if first.is_some_and(|(line, _)| line.ends_with('\r')) { "\r\n" } else { "\n" }
 }
 
 impl Hunk<'_> {

@@ -93,6 +93,22 @@ fn give_back<T: Tree>(overlay: &mut Overlay<'_, T>, steps: &[Step], limits: &Lim
     Ok(())
 }
 
+/// The steps of a batch with the names that the notes it edited have after later renames, each with its batch. A note that it made or deleted keeps the
+/// name that it had then.
+#[must_use]
+pub fn followed(mut steps: Vec<Step>, renames: &[(u64, MemoryPath, MemoryPath)]) -> Vec<Step> {
+    for step in &mut steps {
+        if let Step::Put { path, before: Some(_), after: Some(_) } = step {
+            for (_, from, to) in renames {
+                if let Some(now) = path.rebased(from, to) {
+                    *path = now;
+                }
+            }
+        }
+    }
+    steps
+}
+
 /// Plans to give one file an earlier content back; `None` removes it.
 ///
 /// # Errors
@@ -178,14 +194,16 @@ fn wanted(before: Option<&Image>, after: Option<&Image>, now: Option<&Image>) ->
     merged(before, after, now).map(Some)
 }
 
-/// Whether undoing the steps of a batch would be a conflict if the file at `path`, which they put, were as `now`; `None` where they put
-/// none there.
+/// Whether undoing the steps of a batch would be a conflict if the file at `path`, which they put there or moved, were as `now`;
+/// `None` where they did neither.
 #[must_use]
 pub fn would_conflict(steps: &[Step], path: &MemoryPath, now: Option<&Image>) -> Option<bool> {
     steps.iter().find_map(|step| match step {
         Step::Put { path: put, before, after } if put == path => {
             Some(wanted(before.as_ref(), after.as_ref(), now).is_none())
         }
+        Step::Move { from, .. } if from == path => Some(now.is_some()),
+        Step::Move { to, .. } if to == path => Some(now.is_none()),
         Step::Put { .. } | Step::Move { .. } | Step::MakeFolder { .. } | Step::RemoveFolder { .. } => None,
     })
 }

@@ -177,6 +177,21 @@ impl Vault {
         Ok(core.journal.steps(batch)?.into_iter().map(|step| step.step).collect())
     }
 
+    /// The renames after a batch, in the order in which they happened: the batch of each, the old and the new name.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn renames_after(&self, batch: u64) -> Result<Vec<(u64, MemoryPath, MemoryPath)>, VaultError> {
+        let core = self.known_core()?;
+        let Some(core) = core.as_ref() else { return Ok(Vec::new()) };
+        let mut renames = Vec::new();
+        for later in moves_since(&core.journal, batch.saturating_add(1))?.into_iter().rev() {
+            renames.extend(moves_in(&core.journal, later)?.into_iter().map(|(from, to)| (later, from, to)));
+        }
+        Ok(renames)
+    }
+
     /// The note that is called `path` now, as it was right after a batch, whatever its name was then; an inner `None` says that
     /// it did not exist.
     ///

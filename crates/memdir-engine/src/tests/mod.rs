@@ -507,16 +507,30 @@ fn an_undo_names_the_change_that_is_in_its_way() {
 }
 
 #[test]
-fn a_folder_that_moved_is_not_taken_for_another_program() {
+fn an_undo_follows_a_note_that_moved_since() {
     let folder = memory(&[]);
     let engine = engine(folder.path());
     let act = |action: &str| {
         let text = format!("<actions>[{action}]</actions>");
         engine.conclude(engine.propose(dialect::parse(text.as_bytes()), caller())).batch.unwrap()
     };
-    act(r#"{"action":"create_file","path":"d/x.md","content":"- one: 1\n"}"#);
-    let set = act(r#"{"action":"set_fact","path":"d/x.md","key":"one","value":"2"}"#);
-    act(r#"{"action":"rename_file","path":"d","new_path":"e"}"#);
-    let failure = engine.propose_undo(Some(set)).unwrap_err().failure;
-    assert_eq!((failure.code, failure.message.contains("outside")), (Code::Conflict, false), "{}", failure.message);
+    let undo =
+        |batch| engine.conclude_change(engine.propose_undo(Some(batch)).unwrap(), &Caller::person("cli")).unwrap();
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let failure = |batch| engine.propose_undo(Some(batch)).unwrap_err().failure;
+    let made = act(r##"{"action":"create_file","path":"d/x.md","content":"# X\n\n- one: 1\n- two: 1\n"}"##);
+    let one = act(r#"{"action":"set_fact","path":"d/x.md","key":"one","value":"2"}"#);
+    let two = act(r#"{"action":"set_fact","path":"d/x.md","key":"two","value":"2"}"#);
+    let folder_moved = act(r#"{"action":"rename_file","path":"d","new_path":"e"}"#);
+    undo(one);
+    assert_eq!(read("e/x.md"), "# X\n\n- one: 1\n- two: 2\n");
+    let moved = act(r#"{"action":"rename_file","path":"e/x.md","new_path":"y.md"}"#);
+    undo(two);
+    assert_eq!(read("y.md"), "# X\n\n- one: 1\n- two: 1\n");
+    // To take back that a note was made would delete what has got another name since.
+    assert_eq!(failure(made).details.batch, Some(folder_moved));
+    std::fs::remove_file(folder.path().join("y.md")).unwrap();
+    let failure = failure(moved);
+    assert_eq!(failure.code, Code::Conflict);
+    assert!(failure.message.ends_with(": it was deleted outside memdir"), "{}", failure.message);
 }

@@ -186,6 +186,28 @@ fn merges() {
     check(base, "", Some(""));
 }
 
+/// Each text keeps its last line open or closed, and no two lines become one.
+#[test]
+fn a_last_line_without_an_end_is_merged() {
+    for (base, now, before, expected) in [
+        ("- a\n- b\n", "- a\n- b\n- c\n", "- a", Some("- a\n- c")),
+        ("- a\n- b", "- a\n- b\n- c", "- a", Some("- a\n- c")),
+        ("- a\n- b\n", "- a\n- b\n## C\n", "- a", Some("- a\n## C")),
+        ("- a\r\n- b\r\n", "- a\r\n- b\r\n- c\r\n", "- a", Some("- a\r\n- c")),
+        ("- a\n- b\n", "- a\n- b\nby hand", "- a", Some("- a\nby hand")),
+        ("- a\n- b\n", "- a\n- b", "- a\n", Some("- a")),
+        ("| x | 1 |\n| y | 2 |\n", "| x | 1 |\n| y | 2 |\n| z | 3 |\n", "| x | 1 |", Some("| x | 1 |\n| z | 3 |")),
+        ("a\n", "", "a", Some("")),
+        ("a", "a\n", "b", Some("b\n")),
+    ] {
+        let merged = merge::three_way(base, now, before);
+        assert_eq!(merged.as_deref(), expected, "{base:?} {now:?} {before:?}");
+        assert_eq!(merge::three_way(base, before, now), merged, "{base:?}");
+        let mut lines = merged.iter().flat_map(|text| text.lines());
+        assert!(lines.all(|line| now.lines().chain(before.lines()).any(|other| other == line)), "{merged:?}");
+    }
+}
+
 /// Two facts of a list have nothing to do with each other; lines of a paragraph do.
 #[test]
 fn items_that_stand_below_each_other_are_merged() {
