@@ -23,12 +23,19 @@ pub(super) fn without_line(source: &MemoryPath, text: &str, line: usize) -> Opti
     if matches!(fact.place, Place::Item { .. }) && note.goes_on_unindented(&fact.span) {
         return None;
     }
+    // A field in a sentence is not all that its line says, and a block may be linked to.
+    let own_line = lines_around(text, &fact.span)?;
+    let has_block = note.block_ids().any(|(_, at)| own_line.contains(&at));
+    if has_block || fact.place == Place::Bracketed && says_more(&note, &own_line, &fact.span) {
+        return None;
+    }
     let start = text.get(..fact.span.start)?.split_inclusive('\n').take(line.checked_sub(1)?).map(str::len).sum();
     let behind = text.get(fact.span.end..)?;
     let end = fact.span.end + behind.find('\n').map_or(behind.len(), |line_end| line_end + 1);
     let mut lines = text.get(end..)?.split_inclusive('\n');
-    let mut below = lines.clone();
-    if below.next().is_some_and(|below| below.starts_with([' ', '\t']) && !below.trim().is_empty()) {
+    // What is indented below it belongs to it, also behind an empty line.
+    let mut below = lines.clone().skip_while(|below| below.trim().is_empty());
+    if below.next().is_some_and(|below| below.starts_with([' ', '\t'])) {
         return None;
     }
     // The last line may have no end of its own, and takes that of the line above.
@@ -48,6 +55,18 @@ pub(super) fn without_line(source: &MemoryPath, text: &str, line: usize) -> Opti
         return None;
     }
     edit(source, text, &(start..end), start..end, "")
+}
+
+/// Whether a line has words beside the field in brackets that has this value, and the links that say what it is about.
+fn says_more(note: &Note<'_>, line: &Range<usize>, value: &Range<usize>) -> bool {
+    let text = note.text();
+    let start = text.get(line.start..value.start).and_then(|before| before.rfind(['[', '('])).map(|at| line.start + at);
+    let end = text.get(value.end..line.end).and_then(|after| after.find([']', ')'])).map(|at| value.end + at);
+    let field = start.unwrap_or(value.start)..end.unwrap_or(value.end);
+    let links = note.links();
+    let is_said = |at: usize| !field.contains(&at) && !links.iter().any(|link| link.span.contains(&at));
+    let mut letters = text.get(line.clone()).into_iter().flat_map(str::char_indices);
+    letters.any(|(at, letter)| letter.is_alphanumeric() && is_said(line.start + at))
 }
 
 /// The line that contradicts another one: its note, the text of that, and the number of the line, from 1.

@@ -335,7 +335,7 @@ fn duplicates<'a>(notes: impl Iterator<Item = (&'a MemoryPath, &'a Look)>, links
         paths.sort_by_key(|path| (path.as_str().len(), *path));
         let Some((kept, others)) = paths.split_first() else { continue };
         for path in others {
-            let is_free = links.backlinks.get(*path).is_none_or(Vec::is_empty);
+            let is_free = links.backlinks.get(*path).is_none_or(Vec::is_empty) && leads_alike(links, path, kept);
             found.push(Finding {
                 target: Some(kept.to_string()),
                 message: format!("`{path}` says the same as `{kept}`, byte for byte"),
@@ -345,6 +345,16 @@ fn duplicates<'a>(notes: impl Iterator<Item = (&'a MemoryPath, &'a Look)>, links
         }
     }
     found
+}
+
+/// Whether each link of a note leads where the same link of another note leads: those of Markdown are read from the folder of their note.
+fn leads_alike(links: &Links, one: &MemoryPath, other: &MemoryPath) -> bool {
+    let of = |path: &MemoryPath| {
+        let start = links.links.partition_point(|link| link.source < *path);
+        let own = links.links.iter().skip(start).take_while(|link| link.source == *path);
+        own.map(|link| (&link.target, &link.subpath, &link.resolved)).collect::<HashSet<_>>()
+    };
+    of(one).is_subset(&of(other))
 }
 
 /// Notes that no link leads to or from. What is found in another way is none: where a reader starts, a day by its date,

@@ -164,8 +164,8 @@ impl<'t> Note<'t> {
         Some(self.markup.block_at(at, is_alone).unwrap_or(line))
     }
 
-    /// The ids of blocks and where their `^` stands.
-    fn block_ids(&self) -> impl Iterator<Item = (&'t str, usize)> {
+    /// The ids of blocks, and where in the note their `^` stands, in bytes.
+    pub fn block_ids(&self) -> impl Iterator<Item = (&'t str, usize)> {
         let marks = memchr::memchr_iter(b'^', self.text.as_bytes());
         marks.filter_map(|at| {
             let is_start = at == 0 || self.text.as_bytes().get(at - 1).is_some_and(u8::is_ascii_whitespace);

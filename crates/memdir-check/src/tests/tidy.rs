@@ -127,3 +127,76 @@ fn a_step_is_the_same_whatever_stands_around_its_place() {
     let another = steps(&memory(&[("user.md", "# Ada\n- permit: B (until 2024)\n")]));
     assert_ne!(one[0].identity(), another[0].identity());
 }
+
+/// As somebody found it who had not seen the code: each of these was made a link once, and what it stood in was destroyed.
+#[test]
+fn only_words_of_a_sentence_become_links() {
+    for line in [
+        "see https://en.wikipedia.org/wiki/Green House for more",
+        "see https://example.org/Green House",
+        "[Green House plan](log.md)",
+        "[Green House][r]\n\n[r]: log.md",
+        "![Green House pic](log.md)",
+        "[t](log.md \"Green House\")",
+        "`Green House`",
+        "<b title=\"Green House\">",
+        "mail Green House@example.org",
+        "![[log|Green House]]",
+    ] {
+        let note = format!("# L\n\n{line}\n");
+        check_steps(&[("gh.md", "# Green House\n\nx\n"), ("l.md", &note), ("log.md", "# Log\n\n[[l]]\n")], &[]);
+    }
+    let note = "# L\n\nsee https://x.org/Green House\nThe Green House's door, [log](log.md).\n";
+    let notes = [("gh.md", "# Green House\n\nx\n"), ("l.md", note), ("log.md", "# Log\n\n[l](l.md)\n")];
+    let made = check_steps(&notes, &["it names a note to which no link leads"]);
+    let linked = "# L\n\nsee https://x.org/Green House\nThe [Green House](gh.md)'s door, [log](log.md).\n";
+    assert_eq!(made["l.md"], linked, "written as the other links of the note");
+}
+
+#[test]
+fn a_section_leaves_only_with_all_that_it_needs() {
+    let long = "Lorem ipsum dolor sit amet, consectetur adipiscing elit.\n".repeat(400);
+    let split = ["its note has grown too long"];
+    let check = |before: &str, in_section: &str, behind: &str, elsewhere: &str, reasons: &[&str]| {
+        let note = format!("# H\n\n{before}\n\n## Usage\n\n{long}\n{in_section}\n\n## Tail\n\n{behind}\n");
+        check_steps(&[("h.md", &note), ("o.md", &format!("# O\n\n[[h]] {elsewhere}\n"))], reasons)
+    };
+    let made = check("[Usage](#usage)", "[[o]]", "end", "[[h#Usage]]", &split);
+    assert!(made["h.md"].contains("## Usage\n\n[[h Usage]]\n") && made["h Usage.md"].ends_with("\n\n[[o]]\n"));
+    check("[Sub](#sub)", "### Sub", "end", "", &[]);
+    check("[[#^b1]]", "text ^b1", "end", "", &[]);
+    check("x", "See [Tail](#tail).", "end", "", &[]);
+    check("x", "### Sub", "end", "[h](h.md#sub)", &[]);
+    check("x", "text ^b1", "end", "[[h#^b1]]", &[]);
+    check("x", "x", "end", "![[h#Usage]]", &[]);
+    check("x", "See the [manual][m].", "[m]: o.md", "", &[]);
+    check("See the [manual][m].", "[m]: o.md", "x", "", &[]);
+    check("x", "so[^1]", "[^1]: foot", "", &[]);
+}
+
+#[test]
+fn a_fact_that_is_not_all_of_its_block_stays() {
+    for note in [
+        "# A\n\n- permit: X (until 2020) ^p\n",
+        "# A\n\n- lease: A (until 2020)\n\n  Terms of the lease are here.\n- y\n",
+        "# A\n\nI had [lease:: A (until 2020)] then\n",
+    ] {
+        check_steps(&[("a.md", note), ("b.md", "# B\n\n[[a]]\n")], &[]);
+    }
+    let made = check_steps(
+        &[("a.md", "# A\n\n- [lease:: A (until 2020)]\n- y\n"), ("b.md", "# B\n\n[[a]]\n")],
+        &["its time is over"],
+    );
+    assert_eq!(made["a.md"], "# A\n\n- y\n");
+}
+
+#[test]
+fn a_note_whose_links_lead_elsewhere_is_no_twin() {
+    let text = "# Setup\n\nRead [more](more.md).\n";
+    let more = [("a/more.md", "# More\n\n[s](setup.md)\n"), ("b/more.md", "# More, really\n\n[a](../a/more.md)\n")];
+    check_steps(&[("a/setup.md", text), ("b/setup.md", text), more[0], more[1]], &[]);
+    check_steps(
+        &[("a/setup.md", text), ("a/setup 2.md", text), more[0]],
+        &["another note says the same, byte for byte"],
+    );
+}

@@ -1,0 +1,171 @@
+//! What would make a memory tidier, as actions that a person can agree to.
+//!
+//! Owns the signals, all of them plain: what [`super::check`] finds and can mend, a twin that says nothing of its own, a fact
+//! whose time is over, a note without links that another one names, a section that makes its note too long. Decides
+//! nothing: each step is proposed, and is the same again as long as the memory is.
+
+mod named;
+mod section;
+
+use std::collections::{BTreeSet, HashMap};
+
+use self::named::Orphans;
+use super::edit::without_line;
+use super::{Checked, Finding, Kind, Seen, leads_alike};
+use memdir_core::action::{Action, DeleteFile, UpdateFile};
+use memdir_core::path::MemoryPath;
+use memdir_core::report::LinkKind;
+use memdir_core::time::Timestamp;
+use memdir_note::link::Style;
+use memdir_note::relink::Before;
+use memdir_note::{Note, Period, Syntax, fact};
+
+/// One step.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct TidyStep {
+    /// Why, as a few words.
+    pub why: &'static str,
+    /// The note it is about.
+    pub path: MemoryPath,
+    /// The actions, of which the later ones make no sense without the first.
+    pub actions: Vec<Action>,
+}
+
+impl TidyStep {
+    /// What tells it from every other step: the same text for the same change, whatever stands around its place.
+    #[must_use]
+    pub fn identity(&self) -> String {
+        self.actions.iter().map(identity).collect::<Vec<_>>().join("\0")
+    }
+
+    /// Whether it moves lines to a new note. The history does not follow them, so who wrote them first is not known there.
+    #[must_use]
+    pub fn moves_lines(&self) -> bool {
+        self.actions.iter().any(|action| matches!(action, Action::CreateFile(_)))
+    }
+}
+
+fn identity(action: &Action) -> String {
+    if let Action::UpdateFile(UpdateFile { path, old_content: old, new_content: new, .. }) = action {
+        let start = old.bytes().zip(new.bytes()).take_while(|(one, other)| one == other).count();
+        let start = old.floor_char_boundary(start).min(new.floor_char_boundary(start));
+        let rest = |text: &str| text.get(start..).unwrap_or_default().to_owned();
+        let (old, new) = (rest(old), rest(new));
+        let end = old.bytes().rev().zip(new.bytes().rev()).take_while(|(one, other)| one == other).count();
+        let cut =
+            |text: &str| text.get(..text.ceil_char_boundary(text.len() - end)).unwrap_or_default().trim().to_owned();
+        return format!("update_file\0{path}\0{}\0{}", cut(&old), cut(&new));
+    }
+    serde_json::to_string(action).unwrap_or_default()
+}
+
+/// All steps, in an order in which they can be made one after the other. `read` is asked for the text of each note.
+#[must_use]
+pub fn tidy(
+    seen: &Seen<'_>,
+    checked: &Checked,
+    now: Timestamp,
+    read: &mut dyn FnMut(&MemoryPath) -> Option<String>,
+) -> Vec<TidyStep> {
+    let mut steps: Vec<TidyStep> = checked.findings.iter().filter_map(of_finding).collect();
+    steps.extend(checked.findings.iter().filter_map(|finding| twin(finding, seen, read)));
+    let orphans = Orphans::of(seen, checked, read);
+    let mut linked = BTreeSet::new();
+    let is_own = |path: &&MemoryPath| path.is_note() && !seen.excluded.holds(path);
+    for path in seen.files.iter().filter(|file| !file.is_link).map(|file| &file.path).filter(is_own) {
+        let Some(text) = read(path) else { continue };
+        let note = Note::parse(&text);
+        steps.extend(expired(path, &note, now));
+        steps.extend(orphans.named_in(path, &note, seen, &mut linked));
+        steps.extend(section::split(path, &note, seen));
+    }
+    // A stable order: what a later step names is still there.
+    steps.sort_by_key(|step| step.actions.iter().map(rank).max());
+    let mut known = BTreeSet::new();
+    steps.retain(|step| known.insert(step.identity()));
+    steps
+}
+
+/// Edits first, then what moves or removes files.
+fn rank(action: &Action) -> u8 {
+    match action.name() {
+        "rename_file" => 2,
+        "delete_file" => 1,
+        _ => 0,
+    }
+}
+
+/// What a finding proposes by itself.
+fn of_finding(finding: &Finding) -> Option<TidyStep> {
+    let why = match finding.kind {
+        Kind::ConflictingFact => "another line says something else",
+        Kind::Duplicate => "another note says the same, byte for byte",
+        Kind::BrokenLink | Kind::Unwritten => "the link leads nowhere",
+        Kind::UnportableName => "not every system can store this name",
+        Kind::Orphan | Kind::Oversized | Kind::SyncConflict | Kind::ActiveContent | Kind::Unreadable => return None,
+    };
+    let action = finding.action.clone()?;
+    Some(TidyStep { why, path: finding.path.clone(), actions: vec![action] })
+}
+
+/// A note of which another one says each line, and to which no link leads.
+fn twin(finding: &Finding, seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Option<String>) -> Option<TidyStep> {
+    let is_twin = finding.kind == Kind::Duplicate && finding.action.is_none();
+    let kept = MemoryPath::parse(finding.target.as_deref().filter(|_| is_twin)?).ok()?;
+    if seen.links.backlinks.get(&finding.path).is_some_and(|from| !from.is_empty())
+        || !leads_alike(seen.links, &finding.path, &kept)
+    {
+        return None;
+    }
+    let (own, other) = (read(&finding.path)?, read(&kept)?);
+    let lines: BTreeSet<&str> = other.lines().map(str::trim).collect();
+    let says_all = own.lines().map(str::trim).filter(|line| !line.is_empty()).all(|line| lines.contains(line));
+    says_all.then(|| TidyStep {
+        why: "another note says all of it",
+        path: finding.path.clone(),
+        actions: vec![Action::DeleteFile(DeleteFile { path: finding.path.clone() })],
+    })
+}
+
+/// The facts of a note whose time is over, where their key has no other line: several are a history that somebody keeps.
+fn expired(path: &MemoryPath, note: &Note<'_>, now: Timestamp) -> Vec<TidyStep> {
+    let facts = note.facts();
+    let mut lines: HashMap<String, usize> = HashMap::new();
+    facts.iter().for_each(|one| *lines.entry(fact::key(&one.key)).or_default() += 1);
+    let over = facts.iter().filter(|one| {
+        let is_over = Period::of_value(&one.value).is_some_and(|period| period.is_over(now));
+        is_over && lines.get(&fact::key(&one.key)) == Some(&1)
+    });
+    let step = |line: usize| {
+        let action = without_line(path, note.text(), line)?;
+        Some(TidyStep { why: "its time is over", path: path.clone(), actions: vec![action] })
+    };
+    over.filter_map(|one| step(one.line)).collect()
+}
+
+/// A link to a note, written as the note `source` writes its links, or else as most notes do; it shows `name`. `None` where it
+/// cannot be written.
+fn link_to(target: &MemoryPath, name: &str, source: &MemoryPath, note: &Note<'_>, seen: &Seen<'_>) -> Option<String> {
+    if writes_markdown(note, seen) {
+        let before = Before { path: target.as_str(), syntax: Syntax::Markdown, is_joined: true, target };
+        let path = Style::Encoded.encode(&seen.targets.relink(before, source, target)?)?;
+        return Some(format!("[{name}]({path})"));
+    }
+    let stem = target.stem();
+    let full = target.as_str().strip_suffix(".md").unwrap_or(target.as_str());
+    let path = if seen.targets.best(stem, Syntax::Wiki, Some(source)) == Some(target) { stem } else { full };
+    Some(if name == path { format!("[[{path}]]") } else { format!("[[{path}|{name}]]") })
+}
+
+/// Whether the links to notes are those of Markdown, in a note or, where it has none, in the memory.
+fn writes_markdown(note: &Note<'_>, seen: &Seen<'_>) -> bool {
+    let links = note.links();
+    let own = links.iter().filter(|link| link.kind != LinkKind::FrontMatter).map(|link| link.syntax == Syntax::Wiki);
+    let all = seen.links.links.iter().filter_map(|entry| match entry.kind {
+        LinkKind::Wikilink => Some(true),
+        LinkKind::Markdown => Some(false),
+        LinkKind::Embed | LinkKind::FrontMatter => None,
+    });
+    let (mut own, mut all) = (own.peekable(), all.peekable());
+    if own.peek().is_some() { !own.any(|is_wiki| is_wiki) } else { all.peek().is_some() && !all.any(|is_wiki| is_wiki) }
+}
