@@ -43,6 +43,11 @@ impl Heading {
         }
     }
 
+    /// Its anchor as anchors are compared, where what is shown of it is what is written.
+    pub(super) fn anchor(&self) -> String {
+        letters(&self.key)
+    }
+
     /// Takes the text out of the lines of a heading.
     pub(super) fn read(text: &str, span: Range<usize>, level: u8) -> Option<Self> {
         // Where it is the last line of a list or a text, the range can lack its end.
@@ -88,7 +93,11 @@ pub(super) fn key(text: &str) -> String {
     super::folded(&plain.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// The letters and digits of the key of a heading.
+/// The form in which anchors are compared: makers of sites differ in what becomes of blanks and signs, so letters and digits count.
+pub(super) fn anchor(name: &str) -> String {
+    letters(&key(name))
+}
+
 fn letters(key: &str) -> String {
     key.chars().filter(|character| character.is_alphanumeric()).collect()
 }
@@ -150,8 +159,7 @@ impl<'h> Outline<'h> {
     }
 
     /// Finds the heading to which a link of Markdown leads: `name` is its text, or its anchor as GitHub and most makers of
-    /// sites write it (`#whats-new` for `What's new?`, `#notes-1` for the second `Notes`). They differ in what becomes of
-    /// blanks and signs, so letters and digits are compared.
+    /// sites write it (`#whats-new` for `What's new?`, `#notes-1` for the second `Notes`).
     pub(super) fn lead(&self, name: &str) -> Option<usize> {
         if let Some(first) = self.find(name).first() {
             return Some(*first);
@@ -168,7 +176,7 @@ impl<'h> Outline<'h> {
             anchors
         });
         let at =
-            |anchor: &str, nth: usize| anchors.get(&letters(&key(anchor))).and_then(|places| places.get(nth)).copied();
+            |anchor: &str, nth: usize| anchors.get(&self::anchor(anchor)).and_then(|places| places.get(nth)).copied();
         let numbered = name.rsplit_once('-').and_then(|(anchor, nth)| at(anchor, nth.parse().ok()?));
         at(name, 0).or(numbered)
     }
@@ -231,6 +239,19 @@ impl Note<'_> {
             (Found::Several(found), _) => found.first().copied(),
             (Found::Nothing, Syntax::Wiki | Syntax::Root) => None,
             (Found::Nothing, Syntax::Markdown | Syntax::Unsure) => self.outline().lead(name),
+        }
+    }
+
+    /// Whether the note has the heading or the block, given as `^id`, to which a link leads by the rules of its syntax.
+    #[must_use]
+    pub fn has_place(&self, place: &str, syntax: Syntax) -> bool {
+        let has_anchor = || {
+            let wanted = anchor(place);
+            matches!(syntax, Syntax::Markdown | Syntax::Unsure) && self.markup.anchors.contains(&wanted)
+        };
+        match place.strip_prefix('^') {
+            Some(id) => self.block(id).is_some(),
+            None => self.led_to(place, syntax).is_some() || has_anchor(),
         }
     }
 

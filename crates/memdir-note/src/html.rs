@@ -1,9 +1,11 @@
-//! Where the HTML in a note leads: the addresses in its tags. `html5gum` reads them by the rules that browsers follow.
+//! Where the HTML in a note leads, and what in it can be led to: the addresses and the ids in its tags. `html5gum` reads them by the rules
+//! that browsers follow.
 
 use std::ops::Range;
 
 use html5gum::{DefaultEmitter, Token, Tokenizer};
 
+use super::heading;
 use super::link::Style;
 use super::markup::Inline;
 
@@ -13,9 +15,11 @@ const ADDRESSES: &[&[u8]] = &[b"href", b"poster", b"src"];
 /// The attribute with an address for each of several sizes of a picture.
 const SIZES: &[u8] = b"srcset";
 
-/// The addresses in the HTML of a range. The span of each is the address alone.
-pub(super) fn addresses(text: &str, html: Range<usize>) -> Vec<Inline> {
-    let mut found = Vec::new();
+/// The attributes whose value names a place in the page; `name` does only in `<a>`.
+const PLACES: &[&[u8]] = &[b"id", b"name"];
+
+/// Reads the HTML of a range: its addresses, of which the span of each is the address alone, and the names of its places.
+pub(super) fn read(text: &str, html: Range<usize>, found: &mut Vec<Inline>, anchors: &mut Vec<String>) {
     let mut emitter = DefaultEmitter::<usize>::new_with_span();
     // The text of a script or a style has no tags.
     emitter.naively_switch_states(true);
@@ -23,6 +27,9 @@ pub(super) fn addresses(text: &str, html: Range<usize>) -> Vec<Inline> {
     for token in Tokenizer::new_with_emitter(source, emitter) {
         let Ok(Token::StartTag(tag)) = token else { continue };
         for (name, value) in &tag.attributes {
+            if PLACES.contains(&name.as_slice()) && (name.as_slice() == b"id" || tag.name.as_slice() == b"a") {
+                anchors.extend(std::str::from_utf8(value).ok().map(heading::anchor));
+            }
             let is_set = name.as_slice() == SIZES;
             if !is_set && !ADDRESSES.contains(&name.as_slice()) {
                 continue;
@@ -41,7 +48,6 @@ pub(super) fn addresses(text: &str, html: Range<usize>) -> Vec<Inline> {
             }));
         }
     }
-    found
 }
 
 /// Where in an attribute its value is written, without quotes.

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 
-use super::heading::Heading;
+use super::heading::{self, Heading};
 use super::html;
 use super::link::Style;
 use super::run::{Runs, Tracker};
@@ -23,6 +23,9 @@ pub(super) struct Markup {
     pub(super) headings: Vec<Heading>,
     /// Links that Markdown itself has.
     pub(super) links: Vec<Inline>,
+    /// What links of Markdown can name beside the headings as they are written, as anchors are compared: headings as they are
+    /// shown, ids that stand behind them, and those of HTML.
+    pub(super) anchors: Vec<String>,
     /// The texts in which facts can stand.
     pub(super) runs: Runs,
     /// Paragraphs, items, quotes and other blocks, the outer ones first.
@@ -126,6 +129,8 @@ struct Reading<'t> {
     text: &'t str,
     markup: Markup,
     open: Vec<Open>,
+    /// The text of the heading that is open, as it is shown.
+    heading: Option<String>,
     /// How many quotes, lists and other containers are open.
     depth: usize,
     /// Mathematics, in its order.
@@ -134,7 +139,7 @@ struct Reading<'t> {
 
 impl<'t> Reading<'t> {
     fn new(text: &'t str) -> Self {
-        Self { text, markup: Markup::default(), open: Vec::new(), depth: 0, math: Vec::new() }
+        Self { text, markup: Markup::default(), open: Vec::new(), heading: None, depth: 0, math: Vec::new() }
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "the rest of Markdown says nothing here")]
@@ -142,8 +147,12 @@ impl<'t> Reading<'t> {
         if let (Some(open), false) = (self.open.last_mut(), matches!(event, Event::End(_))) {
             open.inner_end = open.inner_end.max(range.end);
         }
+        if let (Some(heading), Event::Text(shown) | Event::Code(shown)) = (&mut self.heading, &event) {
+            heading.push_str(shown);
+        }
         match event {
             Event::Start(tag) => self.start(tag, range),
+            Event::End(TagEnd::Heading(_)) => self.end_heading(),
             Event::End(TagEnd::Link | TagEnd::Image) => self.end_link(range),
             Event::End(end) if is_container(end) => self.depth = self.depth.saturating_sub(1),
             Event::Code(_) => {
@@ -151,7 +160,7 @@ impl<'t> Reading<'t> {
                 self.hide(range);
             }
             Event::InlineHtml(_) => {
-                self.markup.links.extend(html::addresses(self.text, range.clone()));
+                self.read_html(range.clone());
                 self.hide(range);
             }
             Event::InlineMath(_) | Event::DisplayMath(_) => {
@@ -167,6 +176,7 @@ impl<'t> Reading<'t> {
     fn start(&mut self, tag: Tag<'_>, range: Range<usize>) {
         match tag {
             Tag::Heading { level, .. } => {
+                self.heading = Some(String::new());
                 if self.depth == 0 {
                     self.markup.headings.extend(Heading::read(self.text, range.clone(), level as u8));
                 }
@@ -176,7 +186,7 @@ impl<'t> Reading<'t> {
                 if matches!(tag, Tag::CodeBlock(_)) {
                     self.markup.code.push(range.clone());
                 } else {
-                    self.markup.links.extend(html::addresses(self.text, range.clone()));
+                    self.read_html(range.clone());
                 }
                 self.markup.blocks.push((Shape::Leaf, range.clone()));
                 self.hide(range);
@@ -194,6 +204,21 @@ impl<'t> Reading<'t> {
             Tag::Image { link_type, dest_url, .. } => self.open_link(link_type, &dest_url, range.start + 2, true),
             _ => {}
         }
+    }
+
+    fn read_html(&mut self, range: Range<usize>) {
+        html::read(self.text, range, &mut self.markup.links, &mut self.markup.anchors);
+    }
+
+    fn end_heading(&mut self) {
+        let Some(shown) = self.heading.take() else { return };
+        let (shown, id) = match shown.strip_suffix('}').and_then(|shown| shown.rsplit_once("{#")) {
+            Some((shown, id)) => (shown, Some(heading::anchor(id))),
+            None => (shown.as_str(), None),
+        };
+        let anchor = heading::anchor(shown);
+        let is_new = self.markup.headings.last().is_none_or(|last| last.anchor() != anchor);
+        self.markup.anchors.extend(Some(anchor).filter(|_| is_new).into_iter().chain(id));
     }
 
     fn open_link(&mut self, link_type: LinkType, url: &str, inner_end: usize, is_image: bool) {

@@ -372,6 +372,22 @@ fn links_of_markdown_lead_to_anchors() {
         let found = Web::new(seen.into_iter().collect()).links();
         assert_eq!(found.links.iter().map(|link| link.status).collect::<Vec<_>>(), [status], "{link}");
     }
+    for target in [
+        "## See [link](a.md)\n",
+        "<a id=\"see-link\"></a>\n",
+        "<h2 id=see-link>x</h2>\n",
+        "a <a name='see-link'>b</a>\n",
+        "## X {#see-link}\n",
+        "# *See* `link`\n",
+    ] {
+        let seen =
+            [("a.md", "[x](t.md#see-link)"), ("t.md", target)].map(|(name, text)| (path(name), Some(Seen::of(text))));
+        let found = Web::new(seen.into_iter().collect()).links();
+        assert_eq!(found.links.first().map(|link| link.status), Some(LinkStatus::Ok), "{target}");
+        let note = Note::parse(target);
+        assert!(note.has_place("see-link", Syntax::Markdown) && !note.has_place("see-other", Syntax::Markdown));
+        assert!(!note.has_place("see-link", Syntax::Wiki), "{target}");
+    }
     let note = Note::parse(target);
     let led_to = |name, syntax| note.led_to(name, syntax).map(|at| note.headings()[at].span.start);
     assert_eq!(led_to("notes-1", Syntax::Markdown), target.find("# Notes\n# 2024").map(|at| at - 1));

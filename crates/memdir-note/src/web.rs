@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
-use super::heading::Outline;
+use super::heading::{Outline, anchor};
 use super::target::{MOST_COMPARED, name_in, outside};
 use super::words::called;
 use super::{Link, Note, Syntax, Targets};
@@ -20,6 +20,8 @@ pub struct Seen {
     headings: Vec<(u8, String)>,
     /// The ids of its blocks, sorted.
     blocks: Vec<String>,
+    /// What links of Markdown can name beside its headings, as anchors are compared, sorted.
+    anchors: Vec<String>,
     /// Its title and its aliases, as names are looked up.
     names: Vec<String>,
 }
@@ -50,7 +52,10 @@ impl Seen {
         let headings = note.headings().iter().map(|heading| (heading.level, heading.key.clone())).collect();
         let links = note.links().into_iter().map(SeenLink::from).collect();
         let names = note.title().into_iter().chain(note.aliases()).map(|name| called(&name));
-        Self { links, headings, blocks, names: names.filter(|name| !name.is_empty()).collect() }
+        let mut anchors = note.markup.anchors.clone();
+        anchors.sort_unstable();
+        anchors.dedup();
+        Self { links, headings, blocks, anchors, names: names.filter(|name| !name.is_empty()).collect() }
     }
 }
 
@@ -290,7 +295,9 @@ impl Web {
             .or_insert_with(|| Outline::new(seen.headings.iter().map(|(level, key)| (*level, key.as_str()))));
         let is_there = match link.syntax {
             Syntax::Wiki | Syntax::Root => !outline.find(place).is_empty(),
-            Syntax::Markdown | Syntax::Unsure => outline.lead(place).is_some(),
+            Syntax::Markdown | Syntax::Unsure => {
+                outline.lead(place).is_some() || seen.anchors.binary_search(&anchor(place)).is_ok()
+            }
         };
         if is_there { LinkStatus::Ok } else { LinkStatus::BrokenHeading }
     }

@@ -124,9 +124,5 @@ fn needs(text: &str, other: &str) -> bool {
 
 /// Whether a note has the heading or the block that a link names.
 fn leads(note: &Note<'_>, subpath: &str, syntax: Syntax) -> bool {
-    let place = subpath.trim_start_matches('#').trim();
-    match place.strip_prefix('^') {
-        Some(id) => note.block(id).is_some(),
-        None => note.led_to(place, syntax).is_some(),
-    }
+    note.has_place(subpath.trim_start_matches('#').trim(), syntax)
 }
