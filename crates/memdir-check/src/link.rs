@@ -10,7 +10,6 @@ use memdir_core::report::{LinkEntry, LinkKind, LinkStatus};
 use memdir_note::heading::Found;
 use memdir_note::link::Style;
 use memdir_note::relink::Before;
-use memdir_note::target::joined_to;
 use memdir_note::{Link, Note, Syntax, folded};
 
 /// No more links of one note are mended at once; the rest is when these are.
@@ -54,7 +53,7 @@ pub(super) fn broken(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Optio
         let is_of = |entry: &LinkEntry, link: &Link| link.path == entry.target && link.subpath == entry.subpath;
         for entry in entries {
             let link = rest.find(|link| is_of(entry, link));
-            if !entry.status.is_broken() || names.is_folder(entry) {
+            if !entry.status.is_broken() {
                 continue;
             }
             let kind = if names.is_unwritten(entry, link) { Kind::Unwritten } else { Kind::BrokenLink };
@@ -86,15 +85,12 @@ pub(super) fn broken(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Optio
 struct Names<'s> {
     notes: HashMap<String, Vec<&'s MemoryPath>>,
     extensions: HashSet<&'s str>,
-    /// The folders that files are in.
-    folders: HashSet<&'s str>,
 }
 
 impl<'s> Names<'s> {
     fn of(seen: &Seen<'s>) -> Self {
-        let mut names = Self { notes: HashMap::new(), extensions: HashSet::new(), folders: HashSet::new() };
+        let mut names = Self { notes: HashMap::new(), extensions: HashSet::new() };
         for File { path, is_link, look } in seen.files {
-            names.folders.extend(path.as_str().match_indices('/').filter_map(|(at, _)| path.as_str().get(..at)));
             let Some(look) = look else {
                 names.extensions.extend(extension(path.name()));
                 continue;
@@ -120,13 +116,6 @@ impl<'s> Names<'s> {
             && is_wikilink
             && !entry.target.contains('/')
             && extension(entry.target.trim()).is_none_or(|extension| !self.is_file(extension))
-    }
-
-    /// Whether a link of Markdown leads to a folder by joining its path to that of its note.
-    fn is_folder(&self, entry: &LinkEntry) -> bool {
-        let place = joined_to(entry.source.parent().as_ref(), &entry.target);
-        let leads = place.is_some_and(|place| place.is_empty() || self.folders.contains(place.as_str()));
-        leads && entry.kind == LinkKind::Markdown && entry.status == LinkStatus::BrokenFile
     }
 
     /// Whether a name with this extension is that of a file, and not of a note with a dot in its name.
@@ -270,6 +259,14 @@ fn to_heading(text: &str, link: &Link, heading: &str) -> Option<(Range<usize>, S
         Style::Strict => None,
     }?;
     let written = rest.get(..end)?.trim_end_matches('\\').trim_end();
+    if link.syntax == Syntax::Markdown && !written.contains(|sign: char| sign.is_uppercase() || "% ".contains(sign)) {
+        // It was an anchor, as GitHub writes them, and becomes one.
+        let shown = heading.to_lowercase();
+        let kept = |sign: &char| sign.is_alphanumeric() || matches!(sign, ' ' | '-' | '_');
+        let anchor: String = shown.chars().filter(kept).map(|sign| if sign == ' ' { '-' } else { sign }).collect();
+        let is_found = Note::parse(&format!("# {heading}\n")).has_place(&anchor, link.syntax);
+        return is_found.then(|| (start..start + written.len(), format!("#{anchor}")));
+    }
     // Readers leave these out where they compare headings.
     let plain = heading.replace(['#', '^', '|', '[', ']', '%', ':', '<', '>', '\\'], " ");
     let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");

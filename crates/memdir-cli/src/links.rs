@@ -34,7 +34,7 @@ fn sentence(link: &LinkEntry) -> String {
         (Some(path), LinkStatus::Ok, _) => format!(" -> {path}"),
         (Some(path), LinkStatus::BrokenHeading, _) => format!(" -> {path}, which has no such heading"),
         (Some(path), LinkStatus::BrokenBlock, _) => format!(" -> {path}, which has no such block"),
-        (_, LinkStatus::Outside, _) => " leads out of the memory".to_owned(),
+        (_, LinkStatus::Outside, _) => " leads out of the memory, or to a hidden name".to_owned(),
         (_, _, Some(nearest)) => format!(" leads nowhere; the nearest is {nearest}"),
         (_, _, None) => " leads nowhere".to_owned(),
     };

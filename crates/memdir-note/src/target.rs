@@ -79,6 +79,8 @@ const FEW_FILES: usize = 2_000;
 pub const MOST_COMPARED: usize = 200_000_000;
 /// What it costs to look at a name that is not compared.
 const COST_OF_LOOK: usize = 10;
+/// A shorter text is no beginning of a name that anybody means, in bytes.
+const LEAST_BEGINNING: usize = 3;
 /// What to compare two names costs beside their letters, each of which is compared with each of the other name.
 const COST_OF_NAME: usize = 1_000;
 
@@ -231,9 +233,24 @@ impl Targets {
             left.get() > 0
         };
         let cost = |file: &File| COST_OF_NAME + letters * file.path.name().len().min(MOST_LETTERS);
-        let looked_at = self.files.iter().take_while(|_| pays(COST_OF_LOOK));
+        // `[[202401011200]]` and `[[Ana]]` mean the one note whose name goes on from there.
+        let begins = |file: &File| {
+            let rest = file.folded.rsplit('/').next().and_then(|other| other.strip_prefix(stem(&name)));
+            rest.is_some_and(|rest| rest.starts_with(|next: char| !next.is_alphanumeric() && next != '.'))
+                && file.path.is_note()
+                && stem(&name).len() >= LEAST_BEGINNING
+        };
+        let mut begun = Vec::new();
+        let looked_at = self.files.iter().take_while(|_| pays(COST_OF_LOOK)).inspect(|file| {
+            if begun.len() < 2 && begins(file) {
+                begun.push(&file.path);
+            }
+        });
         let candidates = looked_at.filter(is_candidate).take_while(|file| pays(cost(file)));
         let nearest = super::nearest(&wanted, candidates.map(|file| &file.path)).filter(|_| left.get() > 0);
+        if let ([one], true) = (begun.as_slice(), left.get() > 0) {
+            return Some(one);
+        }
         nearest.filter(|path| strsim::jaro_winkler(stem(&name), stem(&comparable(path.name()))) > MOST_UNLIKE)
     }
 }
@@ -354,10 +371,15 @@ pub fn joined_to(folder: Option<&MemoryPath>, path: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// Joins a path to a folder where that climbs out of the memory, as `../x` from its root; `None` where it stays inside.
+/// Joins a path to a folder where that leads to what is not looked at: it climbs out of the memory, as `../x` from its root, or comes to
+/// a hidden name, as `.github/x`. `None` where it does neither.
 pub fn outside(folder: Option<&MemoryPath>, path: &str) -> Option<String> {
     if path.starts_with('/') {
         return None;
+    }
+    if let Some(place) = joined_to(folder, path) {
+        let slash = if path.ends_with('/') { "/" } else { "" };
+        return place.split('/').any(|name| name.starts_with('.')).then(|| place + slash);
     }
     let mut depth = folder.map_or(0, |folder| folder.components().count());
     let mut out: Vec<&str> = Vec::new();

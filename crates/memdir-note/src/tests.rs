@@ -349,6 +349,20 @@ fn a_web_says_where_links_lead_and_what_is_broken() {
     assert_eq!(web.links_of(&path("a.md")).backlinks[&path("a.md")], [path("b.md")]);
 }
 
+#[test]
+fn the_nearest_name_is_the_only_one_that_goes_on_from_what_is_written() {
+    let web = |names: &[&str], link: &str| {
+        let files = names.iter().map(|name| (path(name), Some(Seen::default())));
+        let source = (path("z.md"), Some(Seen::of(&format!("[[{link}]]"))));
+        Web::new(files.chain([source]).collect()).links().links[0].nearest.clone()
+    };
+    let zettel = ["202401011200 Foo bar.md", "202401011201 Baz.md"];
+    assert_eq!(web(&zettel, "202401011200"), Some(path(zettel[0])));
+    assert_eq!(web(&["Ana López.md", "Berta.md"], "Ana"), Some(path("Ana López.md")));
+    assert_eq!(web(&["Ana López.md", "Ana Lima.md"], "Ana Q"), None, "two go on so");
+    assert_eq!(web(&["Analysis of all.md"], "Ana"), None, "a word goes on");
+}
+
 /// The anchors are those that GitHub shows for these headings.
 #[test]
 fn links_of_markdown_lead_to_anchors() {

@@ -1,11 +1,12 @@
 //! [`Web`]: all notes of a memory together, and what each link between them leads to.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Bound;
 
 use serde::{Deserialize, Serialize};
 
 use super::heading::{Outline, anchor};
-use super::target::{MOST_COMPARED, name_in, outside};
+use super::target::{MOST_COMPARED, joined_to, name_in, outside};
 use super::words::called;
 use super::{Link, Note, Syntax, Targets};
 use memdir_core::path::MemoryPath;
@@ -57,6 +58,12 @@ impl Seen {
         anchors.dedup();
         Self { links, headings, blocks, anchors, names: names.filter(|name| !name.is_empty()).collect() }
     }
+}
+
+/// Whether a link of Markdown leads to the folder of the whole memory, which has no path.
+fn is_root(source: &MemoryPath, link: &SeenLink) -> bool {
+    link.syntax == Syntax::Markdown
+        && joined_to(source.parent().as_ref(), &link.path).is_some_and(|place| place.is_empty())
 }
 
 /// A link, without where in the note its parts are.
@@ -250,10 +257,12 @@ impl Web {
     /// What is told of a link but for the nearest name; `None` where it turns out to be none.
     fn entry<'w>(&'w self, source: &'w MemoryPath, link: &'w SeenLink, looked: &mut Looked<'w>) -> Option<LinkEntry> {
         let resolved = self.resolved(source, link, looked);
+        let folder = if resolved.is_none() { self.folder(source, link) } else { None };
         if resolved.is_none() && link.syntax == Syntax::Unsure {
             return None;
         }
         let status = match resolved {
+            None if folder.is_some() || is_root(source, link) => LinkStatus::Ok,
             None if link.syntax != Syntax::Wiki && outside(source.parent().as_ref(), &link.path).is_some() => {
                 LinkStatus::Outside
             }
@@ -269,11 +278,20 @@ impl Web {
             subpath: link.subpath.clone(),
             text: link.text.clone(),
             kind: link.kind,
-            resolved: resolved.cloned(),
+            resolved: resolved.cloned().or(folder),
             status,
             nearest: None,
             is_sure: link.syntax != Syntax::Unsure,
         })
+    }
+
+    /// The folder to which a link of Markdown leads, by one of the files below it.
+    fn folder<'w>(&'w self, source: &MemoryPath, link: &SeenLink) -> Option<MemoryPath> {
+        let place = joined_to(source.parent().as_ref(), &link.path).filter(|_| link.syntax == Syntax::Markdown)?;
+        let folder = MemoryPath::parse(&place).ok().filter(|folder| folder.as_str() == place)?;
+        let below = format!("{place}/");
+        let (next, _) = self.files.range::<str, _>((Bound::Included(below.as_str()), Bound::Unbounded)).next()?;
+        next.is_within(&folder).then_some(folder)
     }
 
     /// Whether a file has the place in it that a link names. What a file that is no note has is not known.

@@ -163,6 +163,11 @@ fn orphans_are_notes_without_any_link() {
     // A link to a folder leads there, and to a heading of the same note does not.
     let broken = found(&[("a/n.md", "[x](../a/) [y](#no) [z](./) [q](b)\n# H\n"), ("a/b/c.md", "")], Kind::BrokenLink);
     assert_eq!(broken.iter().map(|finding| finding.target.as_deref().unwrap()).collect::<Vec<_>>(), ["#no"]);
+    let broken = found(
+        &[("n.md", "[x](./) [y](a) [z](a/) [h](.github/x.md) [i](.no) [[.github/x]]\n"), ("a/b/c.md", "")],
+        Kind::BrokenLink,
+    );
+    assert_eq!(broken.iter().map(|finding| finding.target.as_deref().unwrap()).collect::<Vec<_>>(), [".github/x"]);
     // What a link of Markdown leads to out of the memory is not known; a wikilink never leads there.
     let out = "[1](../../x.md) ![2](../../x.png) [3](<../../my x.md#h>) [4](../..) <a href=\"../../x\">5</a>\n\n[r]: ../../r.md\n\n";
     let inside = "[6](../x.md) [7](../b/../y.md) [[../../z.md]] ![[../../z.png]]";
