@@ -29,7 +29,7 @@ mod usage;
 mod value;
 
 pub use edit::{OtherLine, fact_on, with_value, without_fact};
-pub use tidy::{TidyStep, tidy};
+pub use tidy::{TidyStep, mends, tidy};
 
 /// What kind of thing is wrong.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]

@@ -23,7 +23,8 @@ pub(super) fn run(global: &Global, kind: Option<Kind>, is_all: bool) -> Result<u
     if let Some(kind) = kind {
         checked.findings.retain(|finding| finding.kind == kind);
     }
-    global.answer(&checked, |stdout| show(&checked, is_all, stdout))
+    let mends = opened.engine.mendable(&checked.findings)?;
+    global.answer(&checked, |stdout| show(&checked, mends, is_all, stdout))
 }
 
 /// Checks a memory, with a bar on a terminal.
@@ -34,7 +35,7 @@ pub(super) fn look(global: &Global, engine: &Engine) -> Result<Checked, Stop> {
     Ok(checked?)
 }
 
-fn show(checked: &Checked, is_all: bool, stdout: &mut impl Write) -> Result<(), Stop> {
+fn show(checked: &Checked, mends: usize, is_all: bool, stdout: &mut impl Write) -> Result<(), Stop> {
     for line in counted(&checked.findings) {
         writeln!(stdout, "{line}")?;
     }
@@ -56,7 +57,6 @@ fn show(checked: &Checked, is_all: bool, stdout: &mut impl Write) -> Result<(), 
     let (notes, links) = (count(checked.notes, "note"), count(checked.links, "link"));
     writeln!(stdout, "looked through {notes} and {links}")?;
     let conflicts = checked.findings.iter().filter(|finding| finding.kind == Kind::ConflictingFact).count();
-    let mends = checked.findings.iter().filter(|finding| finding.action.is_some()).count();
     if conflicts > 0 {
         say("`memdir review` asks you which of two conflicting facts is right")?;
     }

@@ -25,8 +25,13 @@ pub(super) fn run(global: &Global, is_dry: bool) -> Result<u8, Stop> {
             if actions.iter().any(|action| matches!(action, Action::DeleteFile(_))) {
                 stdout.line("  deletes the note")?;
             }
-            for line in actions.iter().flat_map(gone) {
-                stdout.line(format!("  takes out: {line}"))?;
+            for (old, new) in actions.iter().filter_map(edited) {
+                for line in only(old, new) {
+                    stdout.line(format!("  takes out: {line}"))?;
+                }
+                for line in only(new, old) {
+                    stdout.line(format!("  puts there: {line}"))?;
+                }
             }
         }
         if run.left > 0 {
@@ -49,11 +54,13 @@ pub(super) fn run(global: &Global, is_dry: bool) -> Result<u8, Stop> {
     Ok(0)
 }
 
-/// The lines that an action takes out.
-fn gone(action: &Action) -> impl Iterator<Item = &str> {
-    let (old, new) = match action {
-        Action::UpdateFile(update) => (update.old_content.as_str(), update.new_content.as_str()),
-        _ => ("", ""),
-    };
-    old.lines().filter(move |line| !line.trim().is_empty() && !new.lines().any(|kept| kept == *line))
+/// The texts before and after an edit.
+fn edited(action: &Action) -> Option<(&str, &str)> {
+    let Action::UpdateFile(update) = action else { return None };
+    Some((&update.old_content, &update.new_content))
+}
+
+/// The lines of a text that another one does not have.
+fn only<'t>(text: &'t str, other: &'t str) -> impl Iterator<Item = &'t str> {
+    text.lines().filter(move |line| !line.trim().is_empty() && !other.lines().any(|kept| kept == *line))
 }

@@ -200,3 +200,10 @@ fn a_note_whose_links_lead_elsewhere_is_no_twin() {
         &["another note says the same, byte for byte"],
     );
 }
+
+#[test]
+fn each_place_of_a_broken_link_is_mended_in_one_run() {
+    let notes = [("a.md", "# A\n\n[[Betaa]]\n\n[[Betaa]]\n[[Betaa]]\n"), ("Beta.md", "# Beta\n\n[a](a.md)\n")];
+    let made = check_steps(&notes, &["the link leads nowhere"]);
+    assert_eq!(made["a.md"], "# A\n\n[[Beta]]\n\n[[Beta]]\n[[Beta]]\n");
+}

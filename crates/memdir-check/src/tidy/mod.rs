@@ -8,9 +8,10 @@ mod named;
 mod section;
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 
 use self::named::Orphans;
-use super::edit::without_line;
+use super::edit::{edit, without_line};
 use super::{Checked, Finding, Kind, Seen, leads_alike};
 use memdir_core::action::{Action, DeleteFile, UpdateFile};
 use memdir_core::path::MemoryPath;
@@ -46,17 +47,23 @@ impl TidyStep {
 }
 
 fn identity(action: &Action) -> String {
-    if let Action::UpdateFile(UpdateFile { path, old_content: old, new_content: new, .. }) = action {
-        let start = old.bytes().zip(new.bytes()).take_while(|(one, other)| one == other).count();
-        let start = old.floor_char_boundary(start).min(new.floor_char_boundary(start));
-        let rest = |text: &str| text.get(start..).unwrap_or_default().to_owned();
-        let (old, new) = (rest(old), rest(new));
-        let end = old.bytes().rev().zip(new.bytes().rev()).take_while(|(one, other)| one == other).count();
-        let cut =
-            |text: &str| text.get(..text.ceil_char_boundary(text.len() - end)).unwrap_or_default().trim().to_owned();
-        return format!("update_file\0{path}\0{}\0{}", cut(&old), cut(&new));
+    if let Action::UpdateFile(update) = action {
+        let (old, new) = changed(update);
+        let old = update.old_content.get(old).unwrap_or_default();
+        return format!("update_file\0{}\0{}\0{}", update.path, old.trim(), new.trim());
     }
     serde_json::to_string(action).unwrap_or_default()
+}
+
+/// The part of its old text that an edit changes, in bytes, and what it puts there.
+fn changed(UpdateFile { old_content: old, new_content: new, .. }: &UpdateFile) -> (Range<usize>, &str) {
+    let start = old.bytes().zip(new.bytes()).take_while(|(one, other)| one == other).count();
+    let start = old.floor_char_boundary(start).min(new.floor_char_boundary(start));
+    let rest = |text: &'_ str| text.bytes().skip(start).collect::<Vec<_>>();
+    let (old_rest, new_rest) = (rest(old), rest(new));
+    let end = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(one, other)| one == other).count();
+    let cut = |text: &str| text.ceil_char_boundary(text.len() - end);
+    (start..cut(old), new.get(start..cut(new)).unwrap_or_default())
 }
 
 /// All steps, in an order in which they can be made one after the other. `read` is asked for the text of each note.
@@ -79,11 +86,62 @@ pub fn tidy(
         steps.extend(orphans.named_in(path, &note, seen, &mut linked));
         steps.extend(section::split(path, &note, seen));
     }
+    let mut steps = together(steps);
+    for step in steps.iter_mut().filter(|step| step.actions.len() > 1) {
+        if let Some(edits) = one_by_one(&step.actions, read) {
+            step.actions = edits;
+        }
+    }
     // A stable order: what a later step names is still there.
     steps.sort_by_key(|step| step.actions.iter().map(rank).max());
-    let mut known = BTreeSet::new();
-    steps.retain(|step| known.insert(step.identity()));
     steps
+}
+
+/// The steps that some findings propose by themselves, as [`TidyStep::identity`] tells them apart.
+#[must_use]
+pub fn mends(findings: &[Finding]) -> Vec<TidyStep> {
+    together(findings.iter().filter_map(of_finding).collect())
+}
+
+/// Makes one step of those that make the same change at several places of a note.
+fn together(steps: Vec<TidyStep>) -> Vec<TidyStep> {
+    let mut numbers = HashMap::<String, usize>::new();
+    let mut all: Vec<TidyStep> = Vec::new();
+    for step in steps {
+        let number = *numbers.entry(step.identity()).or_insert(all.len());
+        match all.get_mut(number) {
+            None => all.push(step),
+            Some(same) if !same.actions.starts_with(&step.actions) => same.actions.extend(step.actions),
+            Some(_) => {}
+        }
+    }
+    all
+}
+
+/// Edits of one note that each name their place as it was, so that each names it as those before leave it. `None` where they are no
+/// such edits.
+fn one_by_one(actions: &[Action], read: &mut dyn FnMut(&MemoryPath) -> Option<String>) -> Option<Vec<Action>> {
+    let updates =
+        actions.iter().map(|action| if let Action::UpdateFile(update) = action { Some(update) } else { None });
+    let updates = updates.collect::<Option<Vec<_>>>()?;
+    let path = &updates.first()?.path;
+    let mut text = read(path)?;
+    let places = updates.iter().map(|update| {
+        let (place, new) = changed(update);
+        let at = text.find(&update.old_content)?;
+        Some((at + place.start..at + place.end, new))
+    });
+    let mut places = places.collect::<Option<Vec<_>>>()?;
+    places.sort_by_key(|(place, _)| place.start);
+    let (mut added, mut taken, mut edits) = (0, 0, Vec::new());
+    for (place, new) in places {
+        let place = (place.start + added).checked_sub(taken)?..(place.end + added).checked_sub(taken)?;
+        edits.push(edit(path, &text, &place, place.clone(), new)?);
+        added += new.len();
+        taken += place.len();
+        text.replace_range(place, new);
+    }
+    Some(edits)
 }
 
 /// Edits first, then what moves or removes files.
