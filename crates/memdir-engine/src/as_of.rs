@@ -149,7 +149,9 @@ impl View<'_> {
     /// The same.
     pub fn note_named(&self, said: &str) -> Result<MemoryPath, Failure> {
         match &self.past {
-            Some(past) => named_in(past, &self.engine.settings.limits, said),
+            // A note is found by the name that it had, or else by the one that it has.
+            Some(past) => named_in(past, &self.engine.settings.limits, said)
+                .or_else(|failure| self.engine.note_named(said).map_err(|_| failure)),
             None => self.engine.note_named(said),
         }
     }

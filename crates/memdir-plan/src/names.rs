@@ -3,6 +3,7 @@
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
 use memdir_note::{Note, words};
+use unicode_normalization::UnicodeNormalization;
 
 /// A note, and what it is called.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -87,10 +88,10 @@ fn letters(name: &str) -> usize {
     name.chars().filter(|character| character.is_alphanumeric()).count()
 }
 
-/// The words of a text as they are written: who writes of a home does not mean the note Home.
+/// The words of a text as they are written, in one form of Unicode: who writes of a home does not mean the note Home.
 fn words_of(text: &str) -> Vec<String> {
     let mut found = Vec::new();
-    words::each(text, &mut |_, place| found.extend(text.get(place).map(str::to_owned)));
+    words::each(text, &mut |_, place| found.extend(text.get(place).map(|word| word.nfc().collect())));
     found
 }
 

@@ -36,11 +36,32 @@ impl Cli {
     ///
     /// What is wrong with it, or the help that was asked for.
     pub(super) fn read(arguments: &[OsString]) -> Result<Self, clap::Error> {
+        let arguments = &with_text_marked(arguments);
         match ProgramCli::try_parse_from(arguments) {
             Ok(ProgramCli { global, command }) => Ok(Self { global, command: Some(command.into()) }),
             Err(_) => Self::try_parse_from(arguments),
         }
     }
+}
+
+/// The commands that take a text as their last arguments, which may be an item of a list or a number below zero.
+const TEXTS: [&str; 3] = ["new", "remember", "set"];
+
+/// What was typed, with `--` before a text that begins as no option does: with `- ` or with `-` and a digit.
+fn with_text_marked(arguments: &[OsString]) -> Vec<OsString> {
+    let is_text = |argument: &OsString| {
+        let rest = argument.to_str().and_then(|argument| argument.strip_prefix('-'));
+        rest.is_some_and(|rest| rest.starts_with(|next: char| next == ' ' || next.is_ascii_digit()))
+    };
+    let mut marked = arguments.to_vec();
+    if let Some(at) = arguments.iter().position(is_text) {
+        let before = arguments.get(..at).unwrap_or_default();
+        let takes_text = before.iter().any(|word| TEXTS.iter().any(|text| word == text));
+        if takes_text && !before.iter().any(|word| word == "--") {
+            marked.insert(at, "--".into());
+        }
+    }
+    marked
 }
 
 /// [`Cli`] with nothing but the commands that programs start, one for each message or conversation.
@@ -461,5 +482,23 @@ mod tests {
             };
             assert_eq!(told(Cli::read(&words)), told(Cli::try_parse_from(&words)), "{typed}");
         }
+    }
+
+    #[test]
+    fn an_item_and_a_number_below_zero_are_text() {
+        let told = |words: &[&str]| {
+            let words: Vec<OsString> = std::iter::once(&"memdir").chain(words).map(Into::into).collect();
+            Cli::read(&words).map_or_else(|error| error.to_string(), |cli| format!("{:?}", cli.command))
+        };
+        let is = |words: &[&str], expected: &[&str]| {
+            let told = told(words);
+            assert!(told.contains(&format!("{expected:?}")), "{words:?}: {told}");
+        };
+        is(&["new", "ana", "- job: cook"], &["- job: cook"]);
+        is(&["--json", "remember", "- [ ] call Ana"], &["- [ ] call Ana"]);
+        is(&["set", "user", "temp", "-5"], &["-5"]);
+        is(&["remember", "tea", "--json"], &["tea"]);
+        is(&["remember", "--", "- a"], &["- a"]);
+        assert!(told(&["remember", "-x"]).contains("unexpected argument"));
     }
 }

@@ -136,6 +136,8 @@ fn a_short_name_counts_where_the_person_links_to_its_note() {
         ("Bo.md", "# Bo\n"),
         ("健太.md", "# 健太\n"),
         ("My.md", "# My\n"),
+        ("Ju\u{308}rgen.md", "x\n"),
+        ("zoe.md", "# Zoë\n"),
     ];
     let tree = MapTree::of(notes);
     for (text, path) in [
@@ -143,6 +145,8 @@ fn a_short_name_counts_where_the_person_links_to_its_note() {
         ("健太はお茶が好き", "健太.md"),
         ("My knee hurts", "user.md"),
         ("bo likes coffee", "user.md"),
+        ("Jürgen is here", "Ju\u{308}rgen.md"),
+        ("Zoe\u{308} is here", "zoe.md"),
     ] {
         let (found, ..) = remembered(&tree, json!({"text": text}));
         assert_eq!(found, path, "{text}");
