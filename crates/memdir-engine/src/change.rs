@@ -192,7 +192,15 @@ impl Engine {
         })?;
         let renames = self.vault.renames_after(batch)?;
         let steps = plan::followed(steps, &renames);
-        let plan = plan::undo(&steps, &self.vault, &self.settings.limits).map_err(|error| match &error {
+        let made = self.vault.time_of(batch)?;
+        let journal = self.vault.changed_since(batch)?;
+        let changed = |path: &MemoryPath| {
+            let edited = || self.vault.stamp(path).ok().flatten().map(|file| file.stamp.modified);
+            let is_newer = || made.zip(edited()).is_some_and(|(made, edited)| edited / 1_000 > made.micros());
+            journal.is_everything || journal.paths.contains(path) || is_newer()
+        };
+        let undone = plan::undo_with_later(&steps, &self.vault, &self.settings.limits, &changed);
+        let plan = undone.map_err(|error| match &error {
             UndoError::Conflict { path, .. } => {
                 let blocking = self.blocking(batch, &steps, path, &renames);
                 ChangeError::from(error).blocked_by(blocking)

@@ -4,6 +4,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
+use crate::overlay::{Overlay, Trouble};
 use crate::step::{Content, Image};
 use crate::tree::{Effort, Scan, Scanned, Tree};
 use crate::{Planner, words};
@@ -38,10 +39,16 @@ const MOST_NAMES: usize = 500;
 struct Renamed<'a> {
     from: &'a MemoryPath,
     to: &'a MemoryPath,
-    before: Targets,
-    after: Targets,
+    files: Files,
     /// Whether something other than these files is at a path: a folder, or what is behind a link.
     is_there: &'a dyn Fn(&MemoryPath) -> bool,
+}
+
+/// The files that links can mean, before and after.
+#[derive(Clone)]
+struct Files {
+    before: Targets,
+    after: Targets,
 }
 
 /// Where a link led.
@@ -184,6 +191,53 @@ impl<T: Tree> Planner<'_, T> {
     }
 }
 
+/// The links that lead to `from` or into it, or stand in it, in notes that were changed since it got that name. They are looked for before
+/// it is called `to` again, and [`Later::mend`]ed after that.
+pub(super) struct Later {
+    renamed: Files,
+    from: MemoryPath,
+    to: MemoryPath,
+    /// The notes and canvases with such links, by their names before.
+    sources: Vec<MemoryPath>,
+}
+
+impl Later {
+    pub(super) fn look<T: Tree>(
+        overlay: &Overlay<'_, T>,
+        from: &MemoryPath,
+        to: &MemoryPath,
+        limit: u64,
+        changed: &dyn Fn(&MemoryPath) -> bool,
+    ) -> Result<Self, Trouble> {
+        let wants = |path: &MemoryPath| path.is_note() || path.is_canvas();
+        let scan = Scan { folder: None, limit, wants: &wants, stop: &|| false };
+        let files = overlay.scan(&scan, &|path, bytes: Result<&[u8], _>| paths_of(path, bytes.ok()?))?;
+        let is_there = |path: &MemoryPath| matches!(overlay.stat(path), Ok(Some(_)));
+        let renamed = Renamed::new(from, to, &files, &is_there);
+        let is_left = |file: &&Scanned<Option<Paths>>| {
+            let mut links = file.seen.iter().flatten().flatten();
+            let is_left = |(link, syntax): &(String, Syntax)| renamed.is_left_behind(link, *syntax, &file.path);
+            !file.is_link && links.any(is_left) && changed(&file.path)
+        };
+        let sources = files.iter().filter(is_left).map(|file| file.path.clone()).collect();
+        Ok(Self { renamed: renamed.files, from: from.clone(), to: to.clone(), sources })
+    }
+
+    /// Writes those anew that still lead elsewhere. What cannot be written anew stays.
+    pub(super) fn mend<T: Tree>(self, overlay: &mut Overlay<'_, T>, limit: u64) {
+        let Self { renamed: files, from, to, sources } = self;
+        for source in sources {
+            let path = source.rebased(&from, &to).unwrap_or_else(|| source.clone());
+            let Ok(now) = overlay.read(&path, limit) else { continue };
+            let is_there = |path: &MemoryPath| matches!(overlay.stat(path), Ok(Some(_)));
+            let renamed = Renamed { from: &from, to: &to, files: files.clone(), is_there: &is_there };
+            if let Ok(Some(edit)) = renamed.edit(&source, now) {
+                overlay.put(edit.path, Some(edit.now), Some(edit.after));
+            }
+        }
+    }
+}
+
 fn size(image: &Image) -> i128 {
     image.content.bytes().len() as i128
 }
@@ -228,7 +282,7 @@ impl<'a> Renamed<'a> {
             before.insert(path.clone());
             after.insert(now);
         }
-        Self { from, to, before, after, is_there }
+        Self { from, to, files: Files { before, after }, is_there }
     }
 
     fn called(&self, path: &MemoryPath) -> MemoryPath {
@@ -249,13 +303,13 @@ impl<'a> Renamed<'a> {
             let is_right = if is_said(joined_to(source.parent().as_ref(), link), &target) {
                 is_said(joined_to(called.parent().as_ref(), link), &wanted)
             } else {
-                self.after.beside(link, Some(&called)) == Some(&wanted)
+                self.files.after.beside(link, Some(&called)) == Some(&wanted)
             };
             return (!is_right).then_some(Led { target, is_joined: true });
         }
-        let before = self.before.resolve(link, syntax, Some(source));
+        let before = self.files.before.resolve(link, syntax, Some(source));
         let target = before.best()?;
-        let now = self.after.resolve(link, syntax, Some(&called));
+        let now = self.files.after.resolve(link, syntax, Some(&called));
         let is_right = now.best() == Some(&self.called(target));
         let was_clear = matches!(before, Target::File(_));
         let is_clear = matches!(now, Target::File(_));
@@ -279,14 +333,14 @@ impl<'a> Renamed<'a> {
 
     /// Where a link of Markdown leads by joining its path to the folder of its note.
     fn joined(&self, link: &str, syntax: Syntax, source: &MemoryPath) -> Option<MemoryPath> {
-        if let Some(target) = self.before.beside(link, Some(source)) {
+        if let Some(target) = self.files.before.beside(link, Some(source)) {
             return Some(target.clone());
         }
         let place = joined_to(source.parent().as_ref(), link)?;
         let place = MemoryPath::parse(&place).ok().filter(|path| path.as_str() == place)?;
         // Where neither moves, nothing has to be known of it; nor where a note is meant.
         let moves = |path: &MemoryPath| path.is_within(self.from);
-        let is_note = || self.before.best(link, syntax, Some(source)).is_some();
+        let is_note = || self.files.before.best(link, syntax, Some(source)).is_some();
         // A path with a slash at its end is that of a folder.
         let place = Some(place).filter(|place| !link.ends_with('/') || !place.is_note());
         place.filter(|place| (moves(source) || moves(place)) && !is_note() && (self.is_there)(place))
@@ -363,7 +417,7 @@ impl<'a> Renamed<'a> {
         let Led { target, is_joined } = led;
         let before = Before { path: &link.path, syntax: link.syntax, is_joined: *is_joined, target };
         let (source, target) = (self.called(source), self.called(target));
-        let path = self.after.relink(before, &source, &target);
+        let path = self.files.after.relink(before, &source, &target);
         let written = path.and_then(|path| link.encode(old, &path));
         written.ok_or_else(|| {
             let message = format!("a link in `{}` cannot say `{}`", words::shown(&source), words::shown(&target));

@@ -4,6 +4,7 @@
 
 use crate::change::Plan;
 use crate::overlay::{Overlay, Trouble};
+use crate::relink::Later;
 use crate::step::{Content, Image, Step};
 use crate::tree::{Tree, TreeError};
 use crate::{Limits, diff, merge};
@@ -49,7 +50,31 @@ impl From<Trouble> for UndoError {
 ///
 /// [`UndoError::Conflict`] where a later change overlaps or touches what the batch did, or took its place away.
 pub fn undo<T: Tree>(steps: &[Step], tree: &T, limits: &Limits) -> Result<Plan, UndoError> {
-    undo_all([steps], tree, limits).map_err(|(_, error)| error)
+    undo_with_later(steps, tree, limits, &|_| false)
+}
+
+/// As [`undo`]. Where the batch renamed one thing, the links that lead to its new name go back with it in the notes that were `changed`
+/// since; all others say what they said before the batch.
+///
+/// # Errors
+///
+/// The same.
+pub fn undo_with_later<T: Tree>(
+    steps: &[Step],
+    tree: &T,
+    limits: &Limits,
+    changed: &dyn Fn(&MemoryPath) -> bool,
+) -> Result<Plan, UndoError> {
+    let mut overlay = Overlay::for_undo(tree);
+    let later = match renames(steps).as_slice() {
+        [(from, to)] => Some(Later::look(&overlay, to, from, limits.file_bytes, changed)?),
+        _ => None,
+    };
+    give_back(&mut overlay, steps, limits)?;
+    if let Some(later) = later {
+        later.mend(&mut overlay, limits.file_bytes);
+    }
+    Ok(Plan::of(overlay, Vec::new(), None))
 }
 
 /// As [`undo`], for several batches, the newest first, as one plan.
@@ -67,6 +92,15 @@ pub fn undo_all<'s, T: Tree>(
         give_back(&mut overlay, steps, limits).map_err(|error| (at, error))?;
     }
     Ok(Plan::of(overlay, Vec::new(), None))
+}
+
+/// What the steps of a batch renamed.
+fn renames(steps: &[Step]) -> Vec<(&MemoryPath, &MemoryPath)> {
+    let renames = steps.iter().filter_map(|step| match step {
+        Step::Move { from, to, .. } => Some((from, to)),
+        Step::Put { .. } | Step::MakeFolder { .. } | Step::RemoveFolder { .. } => None,
+    });
+    renames.collect()
 }
 
 /// Does the inverse of the steps of a batch.

@@ -534,3 +534,31 @@ fn an_undo_follows_a_note_that_moved_since() {
     assert_eq!(failure.code, Code::Conflict);
     assert!(failure.message.ends_with(": it was deleted outside memdir"), "{}", failure.message);
 }
+
+#[test]
+fn undoing_a_rename_takes_along_the_links_that_were_written_since() {
+    let old = "# O\n\n[[b]] [b](b.md) ![[b#H]]\n";
+    let folder = memory(&[("a.md", "# A\n"), ("b.md", "# B\n\n# H\n"), ("o.md", old)]);
+    let engine = engine(folder.path());
+    let act = |action: &str| {
+        let text = format!("<actions>[{action}]</actions>");
+        engine.conclude(engine.propose(dialect::parse(text.as_bytes()), caller())).batch.unwrap()
+    };
+    let undo =
+        |batch| engine.conclude_change(engine.propose_undo(Some(batch)).unwrap(), &Caller::person("cli")).unwrap();
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    act(r#"{"action":"create_file","path":"p/x.md","content":"[a](../a.md)\n"}"#);
+    let note = act(r#"{"action":"rename_file","path":"b.md","new_path":"c.md"}"#);
+    assert_eq!(read("o.md"), old.replace("b.md", "c.md").replace("[b", "[c").replace("[c](", "[b]("));
+    act(r#"{"action":"create_file","path":"d.md","content":"see [[c]], [c](c.md), [[a]] and [[c#H|it]]\n"}"#);
+    undo(note);
+    assert_eq!(read("d.md"), "see [[b]], [c](b.md), [[a]] and [[b#H|it]]\n");
+    assert_eq!(read("o.md"), old);
+    let moved = act(r#"{"action":"rename_file","path":"p","new_path":"q/r"}"#);
+    assert_eq!(read("q/r/x.md"), "[a](../../a.md)\n");
+    act(r#"{"action":"create_file","path":"q/r/n.md","content":"[a](../../a.md) [x](x.md)\n"}"#);
+    std::fs::write(folder.path().join("e.md"), "[n](q/r/n.md)\n").unwrap();
+    undo(moved);
+    let all = ["p/x.md", "p/n.md", "e.md"].map(read);
+    assert_eq!(all, ["[a](../a.md)\n", "[a](../a.md) [x](x.md)\n", "[n](p/n.md)\n"]);
+}
