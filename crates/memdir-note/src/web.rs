@@ -286,7 +286,7 @@ impl Web {
     }
 
     /// The folder to which a link of Markdown leads, by one of the files below it.
-    fn folder<'w>(&'w self, source: &MemoryPath, link: &SeenLink) -> Option<MemoryPath> {
+    fn folder(&self, source: &MemoryPath, link: &SeenLink) -> Option<MemoryPath> {
         let place = joined_to(source.parent().as_ref(), &link.path).filter(|_| link.syntax == Syntax::Markdown)?;
         let folder = MemoryPath::parse(&place).ok().filter(|folder| folder.as_str() == place)?;
         let below = format!("{place}/");
