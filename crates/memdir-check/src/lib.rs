@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use memdir_core::action::{Action, DeleteFile};
 use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
-use memdir_core::report::{Links, Writing};
+use memdir_core::report::{LinkEntry, Links, Writing};
 use memdir_note::{Excluded, FrontMatterError, Note, Targets};
 
 mod contradiction;
@@ -352,7 +352,9 @@ fn leads_alike(links: &Links, one: &MemoryPath, other: &MemoryPath) -> bool {
     let of = |path: &MemoryPath| {
         let start = links.links.partition_point(|link| link.source < *path);
         let own = links.links.iter().skip(start).take_while(|link| link.source == *path);
-        own.map(|link| (&link.target, &link.subpath, &link.resolved)).collect::<HashSet<_>>()
+        // Where one leads of which that is not known depends on its folder.
+        let folder = |link: &LinkEntry| if link.resolved.is_none() { path.parent() } else { None };
+        own.map(|link| (&link.target, &link.subpath, &link.resolved, folder(link))).collect::<HashSet<_>>()
     };
     of(one).is_subset(&of(other))
 }

@@ -264,8 +264,8 @@ fn to_heading(text: &str, link: &Link, heading: &str) -> Option<(Range<usize>, S
         let shown = heading.to_lowercase();
         let kept = |sign: &char| sign.is_alphanumeric() || matches!(sign, ' ' | '-' | '_');
         let anchor: String = shown.chars().filter(kept).map(|sign| if sign == ' ' { '-' } else { sign }).collect();
-        let is_found = Note::parse(&format!("# {heading}\n")).has_place(&anchor, link.syntax);
-        return is_found.then(|| (start..start + written.len(), format!("#{anchor}")));
+        let is_shown = !heading.contains(['[', '`', '*', '<', '{', '&', '\\']);
+        return (is_shown && !anchor.is_empty()).then(|| (start..start + written.len(), format!("#{anchor}")));
     }
     // Readers leave these out where they compare headings.
     let plain = heading.replace(['#', '^', '|', '[', ']', '%', ':', '<', '>', '\\'], " ");

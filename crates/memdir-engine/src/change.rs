@@ -220,9 +220,14 @@ impl Engine {
         path: &MemoryPath,
         renames: &[(u64, MemoryPath, MemoryPath)],
     ) -> Option<Blocking> {
-        let is_there = self.vault.stamp(path).ok()?.is_some();
-        if !is_there && let Some((moved, ..)) = renames.iter().find(|(_, from, _)| path.is_within(from)) {
-            return Some(Blocking::Change(*moved));
+        let exists = |path: &MemoryPath| self.vault.stamp(path).ok().flatten().is_some();
+        let is_there = exists(path);
+        let now = renames.iter().fold(path.clone(), |name, (_, from, to)| name.rebased(from, to).unwrap_or(name));
+        if !is_there && now != *path && exists(&now) {
+            let moved = |(batch, from, _): &&(u64, MemoryPath, MemoryPath)| {
+                path.is_within(from) && self.vault.undone_by(*batch).ok().flatten().is_none()
+            };
+            return renames.iter().find(moved).map(|(batch, ..)| Blocking::Change(*batch));
         }
         let page = LogQuery { path: Some(path.clone()), limit: MOST_LATER, ..LogQuery::default() };
         let mut first = None;

@@ -231,24 +231,35 @@ impl Note<'_> {
         }
     }
 
-    /// Finds the heading to which a link leads by the rules of its syntax, and of several the first.
+    /// Finds the heading to which a link leads by the rules of its syntax, and of several the first. One to an id leads to the heading in
+    /// which or below which that stands.
     #[must_use]
     pub fn led_to(&self, name: &str, syntax: Syntax) -> Option<usize> {
         match (self.heading(name), syntax) {
             (Found::One(at), _) => Some(at),
             (Found::Several(found), _) => found.first().copied(),
             (Found::Nothing, Syntax::Wiki | Syntax::Root) => None,
-            (Found::Nothing, Syntax::Markdown | Syntax::Unsure) => self.outline().lead(name),
+            (Found::Nothing, Syntax::Markdown | Syntax::Unsure) => {
+                self.outline().lead(name).or_else(|| self.at_anchor(name).and_then(|at| self.heading_at(at)))
+            }
         }
+    }
+
+    /// Where an anchor stands that is no heading as it is written.
+    fn at_anchor(&self, name: &str) -> Option<usize> {
+        let wanted = anchor(name);
+        self.markup.anchors.iter().find(|(anchor, _)| *anchor == wanted).map(|(_, at)| *at)
+    }
+
+    /// The heading in which or below which a byte stands.
+    fn heading_at(&self, at: usize) -> Option<usize> {
+        self.headings().partition_point(|heading| heading.span.start <= at).checked_sub(1)
     }
 
     /// Whether the note has the heading or the block, given as `^id`, to which a link leads by the rules of its syntax.
     #[must_use]
     pub fn has_place(&self, place: &str, syntax: Syntax) -> bool {
-        let has_anchor = || {
-            let wanted = anchor(place);
-            matches!(syntax, Syntax::Markdown | Syntax::Unsure) && self.markup.anchors.contains(&wanted)
-        };
+        let has_anchor = || matches!(syntax, Syntax::Markdown | Syntax::Unsure) && self.at_anchor(place).is_some();
         match place.strip_prefix('^') {
             Some(id) => self.block(id).is_some(),
             None => self.led_to(place, syntax).is_some() || has_anchor(),

@@ -18,8 +18,8 @@ const SIZES: &[u8] = b"srcset";
 /// The attributes whose value names a place in the page; `name` does only in `<a>`.
 const PLACES: &[&[u8]] = &[b"id", b"name"];
 
-/// Reads the HTML of a range: its addresses, of which the span of each is the address alone, and the names of its places.
-pub(super) fn read(text: &str, html: Range<usize>, found: &mut Vec<Inline>, anchors: &mut Vec<String>) {
+/// Reads the HTML of a range: its addresses, of which the span of each is the address alone, and the names of its places with where they stand.
+pub(super) fn read(text: &str, html: Range<usize>, found: &mut Vec<Inline>, anchors: &mut Vec<(String, usize)>) {
     let mut emitter = DefaultEmitter::<usize>::new_with_span();
     // The text of a script or a style has no tags.
     emitter.naively_switch_states(true);
@@ -28,7 +28,8 @@ pub(super) fn read(text: &str, html: Range<usize>, found: &mut Vec<Inline>, anch
         let Ok(Token::StartTag(tag)) = token else { continue };
         for (name, value) in &tag.attributes {
             if PLACES.contains(&name.as_slice()) && (name.as_slice() == b"id" || tag.name.as_slice() == b"a") {
-                anchors.extend(std::str::from_utf8(value).ok().map(heading::anchor));
+                let at = html.start + value.span.start;
+                anchors.extend(std::str::from_utf8(value).ok().map(|name| (heading::anchor(name), at)));
             }
             let is_set = name.as_slice() == SIZES;
             if !is_set && !ADDRESSES.contains(&name.as_slice()) {

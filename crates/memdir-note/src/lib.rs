@@ -115,7 +115,8 @@ impl<'t> Note<'t> {
     }
 
     /// Whether a byte stands in code, mathematics, HTML or a comment.
-    fn is_opaque(&self, byte: usize) -> bool {
+    #[must_use]
+    pub fn is_opaque(&self, byte: usize) -> bool {
         markup::holds(&self.markup.opaque, byte)
     }
 

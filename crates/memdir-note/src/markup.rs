@@ -24,8 +24,8 @@ pub(super) struct Markup {
     /// Links that Markdown itself has.
     pub(super) links: Vec<Inline>,
     /// What links of Markdown can name beside the headings as they are written, as anchors are compared: headings as they are
-    /// shown, ids that stand behind them, and those of HTML.
-    pub(super) anchors: Vec<String>,
+    /// shown, ids that stand behind them, and those of HTML. With each where it stands.
+    pub(super) anchors: Vec<(String, usize)>,
     /// The texts in which facts can stand.
     pub(super) runs: Runs,
     /// Paragraphs, items, quotes and other blocks, the outer ones first.
@@ -129,8 +129,8 @@ struct Reading<'t> {
     text: &'t str,
     markup: Markup,
     open: Vec<Open>,
-    /// The text of the heading that is open, as it is shown.
-    heading: Option<String>,
+    /// Where the heading that is open begins, and its text as it is shown.
+    heading: Option<(usize, String)>,
     /// How many quotes, lists and other containers are open.
     depth: usize,
     /// Mathematics, in its order.
@@ -147,7 +147,7 @@ impl<'t> Reading<'t> {
         if let (Some(open), false) = (self.open.last_mut(), matches!(event, Event::End(_))) {
             open.inner_end = open.inner_end.max(range.end);
         }
-        if let (Some(heading), Event::Text(shown) | Event::Code(shown)) = (&mut self.heading, &event) {
+        if let (Some((_, heading)), Event::Text(shown) | Event::Code(shown)) = (&mut self.heading, &event) {
             heading.push_str(shown);
         }
         match event {
@@ -176,7 +176,7 @@ impl<'t> Reading<'t> {
     fn start(&mut self, tag: Tag<'_>, range: Range<usize>) {
         match tag {
             Tag::Heading { level, .. } => {
-                self.heading = Some(String::new());
+                self.heading = Some((range.start, String::new()));
                 if self.depth == 0 {
                     self.markup.headings.extend(Heading::read(self.text, range.clone(), level as u8));
                 }
@@ -211,14 +211,15 @@ impl<'t> Reading<'t> {
     }
 
     fn end_heading(&mut self) {
-        let Some(shown) = self.heading.take() else { return };
+        let Some((at, shown)) = self.heading.take() else { return };
         let (shown, id) = match shown.strip_suffix('}').and_then(|shown| shown.rsplit_once("{#")) {
             Some((shown, id)) => (shown, Some(heading::anchor(id))),
             None => (shown.as_str(), None),
         };
         let anchor = heading::anchor(shown);
         let is_new = self.markup.headings.last().is_none_or(|last| last.anchor() != anchor);
-        self.markup.anchors.extend(Some(anchor).filter(|_| is_new).into_iter().chain(id));
+        let new = Some(anchor).filter(|_| is_new).into_iter().chain(id);
+        self.markup.anchors.extend(new.map(|anchor| (anchor, at)));
     }
 
     fn open_link(&mut self, link_type: LinkType, url: &str, inner_end: usize, is_image: bool) {

@@ -68,7 +68,8 @@ fn ways(before: Before<'_>, source: &MemoryPath, target: &MemoryPath) -> Vec<Str
 }
 
 /// The path from the folder of a note; `here` is put before one that does not climb.
-fn relative(source: &MemoryPath, full: &str, here: &str) -> String {
+#[must_use]
+pub fn relative(source: &MemoryPath, full: &str, here: &str) -> String {
     let folder = source.parent();
     let folder: Vec<_> = folder.iter().flat_map(MemoryPath::components).collect();
     let parts: Vec<_> = full.split('/').collect();

@@ -371,15 +371,15 @@ pub fn joined_to(folder: Option<&MemoryPath>, path: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// Joins a path to a folder where that leads to what is not looked at: it climbs out of the memory, as `../x` from its root, or comes to
-/// a hidden name, as `.github/x`. `None` where it does neither.
+/// Joins a path to a folder where that leads to a hidden name in the memory, as `.github/x`.
+pub fn hidden(folder: Option<&MemoryPath>, path: &str) -> Option<String> {
+    joined_to(folder, path).filter(|place| place.split('/').any(|name| name.starts_with('.')))
+}
+
+/// Joins a path to a folder where that climbs out of the memory, as `../x` from its root; `None` where it stays inside.
 pub fn outside(folder: Option<&MemoryPath>, path: &str) -> Option<String> {
     if path.starts_with('/') {
         return None;
-    }
-    if let Some(place) = joined_to(folder, path) {
-        let slash = if path.ends_with('/') { "/" } else { "" };
-        return place.split('/').any(|name| name.starts_with('.')).then(|| place + slash);
     }
     let mut depth = folder.map_or(0, |folder| folder.components().count());
     let mut out: Vec<&str> = Vec::new();

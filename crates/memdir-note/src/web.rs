@@ -6,7 +6,7 @@ use std::ops::Bound;
 use serde::{Deserialize, Serialize};
 
 use super::heading::{Outline, anchor};
-use super::target::{MOST_COMPARED, joined_to, name_in, outside};
+use super::target::{MOST_COMPARED, hidden, joined_to, name_in, outside};
 use super::words::called;
 use super::{Link, Note, Syntax, Targets};
 use memdir_core::path::MemoryPath;
@@ -53,11 +53,17 @@ impl Seen {
         let headings = note.headings().iter().map(|heading| (heading.level, heading.key.clone())).collect();
         let links = note.links().into_iter().map(SeenLink::from).collect();
         let names = note.title().into_iter().chain(note.aliases()).map(|name| called(&name));
-        let mut anchors = note.markup.anchors.clone();
+        let mut anchors: Vec<_> = note.markup.anchors.iter().map(|(anchor, _)| anchor.clone()).collect();
         anchors.sort_unstable();
         anchors.dedup();
         Self { links, headings, blocks, anchors, names: names.filter(|name| !name.is_empty()).collect() }
     }
+}
+
+/// Whether a link of Markdown leads to what is not looked at.
+fn is_unseen(source: &MemoryPath, link: &SeenLink) -> bool {
+    let folder = source.parent();
+    outside(folder.as_ref(), &link.path).or_else(|| hidden(folder.as_ref(), &link.path)).is_some()
 }
 
 /// Whether a link of Markdown leads to the folder of the whole memory, which has no path.
@@ -263,9 +269,7 @@ impl Web {
         }
         let status = match resolved {
             None if folder.is_some() || is_root(source, link) => LinkStatus::Ok,
-            None if link.syntax != Syntax::Wiki && outside(source.parent().as_ref(), &link.path).is_some() => {
-                LinkStatus::Outside
-            }
+            None if link.syntax != Syntax::Wiki && is_unseen(source, link) => LinkStatus::Outside,
             None => LinkStatus::BrokenFile,
             // What may be no link is never broken.
             Some(_) if link.syntax == Syntax::Unsure => LinkStatus::Ok,

@@ -12,8 +12,8 @@ use memdir_core::action::Call;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, Kind};
 use memdir_note::link::{Style, may_stand_in};
-use memdir_note::relink::Before;
-use memdir_note::target::{joined_to, outside, stem_of, stems_meant};
+use memdir_note::relink::{Before, relative};
+use memdir_note::target::{hidden, joined_to, outside, stem_of, stems_meant};
 use memdir_note::{Canvas, Link, Note, PlaceKind, Syntax, Target, Targets};
 use memdir_rank::called;
 
@@ -51,7 +51,16 @@ struct Files {
     after: Targets,
 }
 
+/// What has to be written anew of a link that does not lead where it led.
+#[derive(Clone)]
+enum Left {
+    /// All of its path: it leads to what is not looked at.
+    Unseen(String),
+    Led(Led),
+}
+
 /// Where a link led.
+#[derive(Clone)]
 struct Led {
     target: MemoryPath,
     /// By joining its path to the folder of its note.
@@ -101,7 +110,7 @@ impl<T: Tree> Planner<'_, T> {
                     return Err(Failure::new(Code::Denied, message).with_hint("leave it, or ask the user to rename it"));
                 }
                 let now = self.overlay.read(&path, self.limits.file_bytes)?;
-                edits.extend(renamed.edit(&path, now)?);
+                edits.extend(renamed.edit(&path, now, &|link, syntax| renamed.left_behind(link, syntax, &path))?);
             }
         }
         let notes = edits.iter().filter(|edit| edit.path.is_note());
@@ -184,7 +193,8 @@ impl<T: Tree> Planner<'_, T> {
             if links.any(|(link, syntax)| renamed.is_left_behind(link, *syntax, &file.path))
                 && let Ok(now) = whole.read(&file.path, limit)
             {
-                edits.extend(renamed.edit(&file.path, now).ok().flatten());
+                let left = |link: &str, syntax| renamed.left_behind(link, syntax, &file.path);
+                edits.extend(renamed.edit(&file.path, now, &left).ok().flatten());
             }
         }
         Ok(edits)
@@ -194,44 +204,50 @@ impl<T: Tree> Planner<'_, T> {
 /// The links that lead to `from` or into it, or stand in it, in notes that were changed since it got that name. They are looked for before
 /// it is called `to` again, and [`Later::mend`]ed after that.
 pub(super) struct Later {
-    renamed: Files,
+    files: Files,
     from: MemoryPath,
     to: MemoryPath,
-    /// The notes and canvases with such links, by their names before.
-    sources: Vec<MemoryPath>,
+    /// The notes with such links, by their names before, and what becomes of each.
+    left: Vec<(MemoryPath, HashMap<(String, Syntax), Left>)>,
 }
 
 impl Later {
-    pub(super) fn look<T: Tree>(
+    /// `changed` says which notes were changed since, `before` what a note said before it was called so: what it says then is given back.
+    pub(super) fn look<'s, T: Tree>(
         overlay: &Overlay<'_, T>,
-        from: &MemoryPath,
-        to: &MemoryPath,
+        (from, to): (&MemoryPath, &MemoryPath),
         limit: u64,
         changed: &dyn Fn(&MemoryPath) -> bool,
+        before: &dyn Fn(&MemoryPath) -> Option<&'s str>,
     ) -> Result<Self, Trouble> {
-        let wants = |path: &MemoryPath| path.is_note() || path.is_canvas();
-        let scan = Scan { folder: None, limit, wants: &wants, stop: &|| false };
+        let scan = Scan { folder: None, limit, wants: &MemoryPath::is_note, stop: &|| false };
         let files = overlay.scan(&scan, &|path, bytes: Result<&[u8], _>| paths_of(path, bytes.ok()?))?;
         let is_there = |path: &MemoryPath| matches!(overlay.stat(path), Ok(Some(_)));
         let renamed = Renamed::new(from, to, &files, &is_there);
-        let is_left = |file: &&Scanned<Option<Paths>>| {
-            let mut links = file.seen.iter().flatten().flatten();
-            let is_left = |(link, syntax): &(String, Syntax)| renamed.is_left_behind(link, *syntax, &file.path);
-            !file.is_link && links.any(is_left) && changed(&file.path)
-        };
-        let sources = files.iter().filter(is_left).map(|file| file.path.clone()).collect();
-        Ok(Self { renamed: renamed.files, from: from.clone(), to: to.clone(), sources })
+        let mut left = Vec::new();
+        for file in files.iter().filter(|file| !file.is_link) {
+            let links = file.seen.iter().flatten().flatten();
+            let links = links.filter_map(|(link, syntax)| {
+                Some(((link.clone(), *syntax), renamed.left_behind(link, *syntax, &file.path)?))
+            });
+            let mut links: HashMap<_, _> = links.collect();
+            if !links.is_empty() && changed(&file.path) {
+                let said = before(&file.path).and_then(|text| paths_of(&file.path, text.as_bytes()));
+                said.into_iter().flatten().for_each(|link| drop(links.remove(&link)));
+                left.push((file.path.clone(), links));
+            }
+        }
+        Ok(Self { files: renamed.files, from: from.clone(), to: to.clone(), left })
     }
 
-    /// Writes those anew that still lead elsewhere. What cannot be written anew stays.
+    /// Writes those anew that are still there. What cannot be written anew stays.
     pub(super) fn mend<T: Tree>(self, overlay: &mut Overlay<'_, T>, limit: u64) {
-        let Self { renamed: files, from, to, sources } = self;
-        for source in sources {
-            let path = source.rebased(&from, &to).unwrap_or_else(|| source.clone());
-            let Ok(now) = overlay.read(&path, limit) else { continue };
-            let is_there = |path: &MemoryPath| matches!(overlay.stat(path), Ok(Some(_)));
-            let renamed = Renamed { from: &from, to: &to, files: files.clone(), is_there: &is_there };
-            if let Ok(Some(edit)) = renamed.edit(&source, now) {
+        let Self { files, from, to, left } = self;
+        let renamed = Renamed { from: &from, to: &to, files, is_there: &|_| false };
+        for (source, links) in left {
+            let Ok(now) = overlay.read(&renamed.called(&source), limit) else { continue };
+            let left = |link: &str, syntax: Syntax| links.get(&(link.to_owned(), syntax)).cloned();
+            if let Ok(Some(edit)) = renamed.edit(&source, now, &left) {
                 overlay.put(edit.path, Some(edit.now), Some(edit.after));
             }
         }
@@ -318,17 +334,36 @@ impl<'a> Renamed<'a> {
 
     /// Whether a link has to be written anew.
     fn is_left_behind(&self, link: &str, syntax: Syntax, source: &MemoryPath) -> bool {
-        self.out(link, syntax, source).is_some() || self.leads_elsewhere(link, syntax, source).is_some()
+        self.left_behind(link, syntax, source).is_some()
     }
 
-    /// The path of a link of Markdown that leads out of the memory, where its note comes to stand deeper or less deep. What
-    /// is out there is not looked at.
-    fn out(&self, link: &str, syntax: Syntax, source: &MemoryPath) -> Option<String> {
-        let (before, after) = (source.components().count(), self.called(source).components().count());
-        if before == after || syntax != Syntax::Markdown {
+    /// What has to be written anew of a link.
+    fn left_behind(&self, link: &str, syntax: Syntax, source: &MemoryPath) -> Option<Left> {
+        let unseen = self.unseen(link, syntax, source).map(Left::Unseen);
+        unseen.or_else(|| self.leads_elsewhere(link, syntax, source).map(Left::Led))
+    }
+
+    /// The path of a link of Markdown to what is not looked at, out of the memory or by a hidden name, where its note comes to stand
+    /// elsewhere.
+    fn unseen(&self, link: &str, syntax: Syntax, source: &MemoryPath) -> Option<String> {
+        let called = self.called(source);
+        if syntax != Syntax::Markdown || called == *source {
             return None;
         }
-        Some("../".repeat(after - 1) + &outside(source.parent().as_ref(), link)?)
+        let (folder, new_folder) = (source.parent(), called.parent());
+        if let Some(place) = hidden(folder.as_ref(), link) {
+            // What is hidden in a folder moves with it.
+            let below = place.strip_prefix(self.from.as_str()).filter(|rest| rest.starts_with('/'));
+            let target = below.map_or_else(|| place.clone(), |rest| format!("{}{rest}", self.to));
+            let slash = if link.ends_with('/') { "/" } else { "" };
+            let is_right = joined_to(new_folder.as_ref(), link).as_deref() == Some(target.as_str());
+            return (!is_right).then(|| relative(&called, &target, "") + slash);
+        }
+        let (before, after) = (source.components().count(), called.components().count());
+        if before == after {
+            return None;
+        }
+        Some("../".repeat(after - 1) + &outside(folder.as_ref(), link)?)
     }
 
     /// Where a link of Markdown leads by joining its path to the folder of its note.
@@ -346,10 +381,16 @@ impl<'a> Renamed<'a> {
         place.filter(|place| (moves(source) || moves(place)) && !is_note() && (self.is_there)(place))
     }
 
-    /// Writes the links of a note or a canvas anew, which is still called `path`.
-    fn edit(&self, path: &MemoryPath, now: Image) -> Result<Option<Edit>, Failure> {
+    /// Writes the links of a note or a canvas anew, which is still called `path`, as `left` says of each.
+    fn edit(
+        &self,
+        path: &MemoryPath,
+        now: Image,
+        left: &dyn Fn(&str, Syntax) -> Option<Left>,
+    ) -> Result<Option<Edit>, Failure> {
         let Some(text) = now.content.text() else { return Ok(None) };
-        let splices = if path.is_canvas() { self.on_canvas(path, text)? } else { self.in_text(path, text)? };
+        let splices =
+            if path.is_canvas() { self.on_canvas(path, text, left)? } else { self.in_text(path, text, left)? };
         if splices.is_empty() {
             return Ok(None);
         }
@@ -367,16 +408,24 @@ impl<'a> Renamed<'a> {
     }
 
     /// What has to stand on a canvas, which is still called `path`.
-    fn on_canvas(&self, path: &MemoryPath, text: &str) -> Result<Vec<Splice>, Failure> {
+    fn on_canvas(
+        &self,
+        path: &MemoryPath,
+        text: &str,
+        left: &dyn Fn(&str, Syntax) -> Option<Left>,
+    ) -> Result<Vec<Splice>, Failure> {
         let mut splices = Vec::new();
         let Ok(canvas) = Canvas::parse(text) else { return Ok(splices) };
         for place in &canvas.places {
             let new = match place.kind {
-                PlaceKind::Text => self.in_text(path, place.says())?,
+                PlaceKind::Text => self.in_text(path, place.says(), left)?,
                 PlaceKind::Card(_) | PlaceKind::Background if place.says().is_empty() => continue,
                 PlaceKind::Card(_) | PlaceKind::Background => {
-                    let led = self.leads_elsewhere(place.says(), Syntax::Root, path);
-                    led.map(|led| (0..place.says().len(), self.called(&led.target).to_string())).into_iter().collect()
+                    let led = match left(place.says(), Syntax::Root) {
+                        Some(Left::Led(led)) => Some((0..place.says().len(), self.called(&led.target).to_string())),
+                        Some(Left::Unseen(_)) | None => None,
+                    };
+                    led.into_iter().collect()
                 }
             };
             splices.extend(new.into_iter().map(|(said, new)| (place.range(said), canvas.encode(&new))));
@@ -386,24 +435,30 @@ impl<'a> Renamed<'a> {
     }
 
     /// What has to stand in the places of links in a text of Markdown, in their order.
-    fn in_text(&self, path: &MemoryPath, text: &str) -> Result<Vec<Splice>, Failure> {
+    fn in_text(
+        &self,
+        path: &MemoryPath,
+        text: &str,
+        left: &dyn Fn(&str, Syntax) -> Option<Left>,
+    ) -> Result<Vec<Splice>, Failure> {
         let mut links = Note::parse(text).links();
         // A picture can stand in the text of a link.
         links.sort_by_key(|link| link.target.start);
         // A note may hold one link many times.
-        let mut elsewhere: HashMap<(&str, Syntax), Option<Led>> = HashMap::new();
+        let mut elsewhere: HashMap<(&str, Syntax), Option<Left>> = HashMap::new();
         let mut written: HashMap<(&str, Syntax, Style), String> = HashMap::new();
         let mut splices = Vec::new();
         for link in links.iter().filter(|link| !link.path.is_empty()) {
-            if let Some(out) = self.out(&link.path, link.syntax, path) {
-                let old = text.get(link.target.clone()).unwrap_or_default();
-                splices.extend(link.encode(old, &out).map(|new| (link.target.clone(), new)));
-                continue;
-            }
-            let led = elsewhere.entry((&link.path, link.syntax));
-            let led = led.or_insert_with(|| self.leads_elsewhere(&link.path, link.syntax, path));
-            let Some(led) = led else { continue };
             let old = text.get(link.target.clone()).unwrap_or_default();
+            let left = elsewhere.entry((&link.path, link.syntax)).or_insert_with(|| left(&link.path, link.syntax));
+            let led = match left {
+                Some(Left::Led(led)) => led,
+                Some(Left::Unseen(path)) => {
+                    splices.extend(link.encode(old, path).map(|new| (link.target.clone(), new)));
+                    continue;
+                }
+                None => continue,
+            };
             let new = match written.entry((old, link.syntax, link.style)) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(free) => free.insert(self.written(link, old, path, led)?),

@@ -10,6 +10,7 @@ use crate::tree::{Tree, TreeError};
 use crate::{Limits, diff, merge};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::Kind;
+use memdir_note::{Note, Syntax};
 
 /// Why a batch cannot be undone.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
@@ -67,7 +68,9 @@ pub fn undo_with_later<T: Tree>(
 ) -> Result<Plan, UndoError> {
     let mut overlay = Overlay::for_undo(tree);
     let later = match renames(steps).as_slice() {
-        [(from, to)] => Some(Later::look(&overlay, to, from, limits.file_bytes, changed)?),
+        [(from, to)] => {
+            Some(Later::look(&overlay, (*to, *from), limits.file_bytes, changed, &|path| said_before(steps, path))?)
+        }
         _ => None,
     };
     give_back(&mut overlay, steps, limits)?;
@@ -92,6 +95,14 @@ pub fn undo_all<'s, T: Tree>(
         give_back(&mut overlay, steps, limits).map_err(|error| (at, error))?;
     }
     Ok(Plan::of(overlay, Vec::new(), None))
+}
+
+/// What a note said before the steps of a batch.
+fn said_before<'s>(steps: &'s [Step], path: &MemoryPath) -> Option<&'s str> {
+    steps.iter().find_map(|step| match step {
+        Step::Put { path: put, before: Some(before), .. } if put == path => before.content.text(),
+        Step::Put { .. } | Step::Move { .. } | Step::MakeFolder { .. } | Step::RemoveFolder { .. } => None,
+    })
 }
 
 /// What the steps of a batch renamed.
@@ -127,20 +138,34 @@ fn give_back<T: Tree>(overlay: &mut Overlay<'_, T>, steps: &[Step], limits: &Lim
     Ok(())
 }
 
-/// The steps of a batch with the names that the notes it edited have after later renames, each with its batch. A note that it made or deleted keeps the
+/// The steps of a batch with the names that the notes it edited have after later renames, each with its batch; not of one that came to another folder where links of Markdown would be given back, which were written for
+/// the old one. A note that it made or deleted keeps the
 /// name that it had then.
 #[must_use]
 pub fn followed(mut steps: Vec<Step>, renames: &[(u64, MemoryPath, MemoryPath)]) -> Vec<Step> {
+    // A batch that renamed something itself gives back the links that it wrote for the old names.
+    if steps.iter().any(|step| matches!(step, Step::Move { .. })) {
+        return steps;
+    }
     for step in &mut steps {
-        if let Step::Put { path, before: Some(_), after: Some(_) } = step {
-            for (_, from, to) in renames {
-                if let Some(now) = path.rebased(from, to) {
-                    *path = now;
-                }
+        if let Step::Put { path, before: Some(before), after: Some(after) } = step {
+            let now = renames.iter().fold(path.clone(), |name, (_, from, to)| name.rebased(from, to).unwrap_or(name));
+            if now.parent() == path.parent() || says_same_links(before, after) {
+                *path = now;
             }
         }
     }
     steps
+}
+
+/// Whether two texts have the same links of Markdown, which are read from the folder of their note.
+fn says_same_links(one: &Image, other: &Image) -> bool {
+    let links = |image: &Image| {
+        let links = image.content.text().map(|text| Note::parse(text).links()).unwrap_or_default();
+        let joined = links.into_iter().filter(|link| !matches!(link.syntax, Syntax::Wiki | Syntax::Root));
+        joined.map(|link| link.path).collect::<Vec<_>>()
+    };
+    links(one) == links(other)
 }
 
 /// Plans to give one file an earlier content back; `None` removes it.

@@ -163,12 +163,17 @@ fn a_section_leaves_only_with_all_that_it_needs() {
     };
     let made = check("[Usage](#usage)", "[[o]]", "end", "[[h#Usage]]", &split);
     assert!(made["h.md"].contains("## Usage\n\n[[h Usage]]\n") && made["h Usage.md"].ends_with("\n\n[[o]]\n"));
+    let markdown = format!("# H\n\n[Usage](#usage) [o](o.md)\n\n## Usage\n\n{long}\n## Tail\n\nend\n");
+    let made = check_steps(&[("h.md", &markdown), ("o.md", "# O\n\n[h](h.md#usage)\n")], &split);
+    assert!(made["h.md"].contains("## Usage\n\n[h Usage](h%20Usage.md)\n"), "{}", made["h.md"]);
     check("[Sub](#sub)", "### Sub", "end", "", &[]);
     check("[[#^b1]]", "text ^b1", "end", "", &[]);
     check("x", "See [Tail](#tail).", "end", "", &[]);
     check("x", "### Sub", "end", "[h](h.md#sub)", &[]);
     check("x", "text ^b1", "end", "[[h#^b1]]", &[]);
     check("x", "x", "end", "![[h#Usage]]", &[]);
+    check("![[#Usage]]", "x", "end", "", &[]);
+    check("[n](#notes-1)", "### Notes\n\na", "### Notes\n\nb\n\n### Notes\n\nc", "", &[]);
     check("x", "See the [manual][m].", "[m]: o.md", "", &[]);
     check("See the [manual][m].", "[m]: o.md", "x", "", &[]);
     check("x", "so[^1]", "[^1]: foot", "", &[]);
@@ -195,6 +200,8 @@ fn a_note_whose_links_lead_elsewhere_is_no_twin() {
     let text = "# Setup\n\nRead [more](more.md).\n";
     let more = [("a/more.md", "# More\n\n[s](setup.md)\n"), ("b/more.md", "# More, really\n\n[a](../a/more.md)\n")];
     check_steps(&[("a/setup.md", text), ("b/setup.md", text), more[0], more[1]], &[]);
+    let text = "# Setup\n\n[r](../../r.md) [c](.hid/c)\n";
+    check_steps(&[("a/setup.md", text), ("b/c/setup.md", text)], &[]);
     check_steps(
         &[("a/setup.md", text), ("a/setup 2.md", text), more[0]],
         &["another note says the same, byte for byte"],
@@ -206,4 +213,7 @@ fn each_place_of_a_broken_link_is_mended_in_one_run() {
     let notes = [("a.md", "# A\n\n[[Betaa]]\n\n[[Betaa]]\n[[Betaa]]\n"), ("Beta.md", "# Beta\n\n[a](a.md)\n")];
     let made = check_steps(&notes, &["the link leads nowhere"]);
     assert_eq!(made["a.md"], "# A\n\n[[Beta]]\n\n[[Beta]]\n[[Beta]]\n");
+    // Another link is another step, though the same letter is wrong.
+    let notes = [("a.md", "[[Betaa]] [[Gammaa]]\n"), ("Beta.md", "[a](a.md)\n"), ("Gamma.md", "see [a](a.md)\n")];
+    check_steps(&notes, &["the link leads nowhere"; 2]);
 }

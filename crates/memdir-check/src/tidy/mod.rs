@@ -49,8 +49,13 @@ impl TidyStep {
 fn identity(action: &Action) -> String {
     if let Action::UpdateFile(update) = action {
         let (old, new) = changed(update);
+        // With the words around it: other links may be mended by the same letter.
+        let before = update.old_content.get(..old.start).and_then(|before| before.rsplit(char::is_whitespace).next());
+        let after = update.old_content.get(old.end..).and_then(|after| after.split(char::is_whitespace).next());
+        let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
         let old = update.old_content.get(old).unwrap_or_default();
-        return format!("update_file\0{}\0{}\0{}", update.path, old.trim(), new.trim());
+        let around = |middle: &str| format!("{before}{middle}{after}").trim().to_owned();
+        return format!("update_file\0{}\0{}\0{}", update.path, around(old), around(new));
     }
     serde_json::to_string(action).unwrap_or_default()
 }
@@ -88,8 +93,11 @@ pub fn tidy(
     }
     let mut steps = together(steps);
     for step in steps.iter_mut().filter(|step| step.actions.len() > 1) {
-        if let Some(edits) = one_by_one(&step.actions, read) {
-            step.actions = edits;
+        if step.actions.iter().all(|action| matches!(action, Action::UpdateFile(_))) {
+            match one_by_one(&step.actions, read) {
+                Some(edits) => step.actions = edits,
+                None => step.actions.truncate(1),
+            }
         }
     }
     // A stable order: what a later step names is still there.
@@ -111,7 +119,9 @@ fn together(steps: Vec<TidyStep>) -> Vec<TidyStep> {
         let number = *numbers.entry(step.identity()).or_insert(all.len());
         match all.get_mut(number) {
             None => all.push(step),
-            Some(same) if !same.actions.starts_with(&step.actions) => same.actions.extend(step.actions),
+            Some(same) if !step.actions.iter().all(|action| same.actions.contains(action)) => {
+                same.actions.extend(step.actions);
+            }
             Some(_) => {}
         }
     }
@@ -133,6 +143,9 @@ fn one_by_one(actions: &[Action], read: &mut dyn FnMut(&MemoryPath) -> Option<St
     });
     let mut places = places.collect::<Option<Vec<_>>>()?;
     places.sort_by_key(|(place, _)| place.start);
+    if places.iter().zip(places.iter().skip(1)).any(|((one, _), (next, _))| next.start < one.end) {
+        return None;
+    }
     let (mut added, mut taken, mut edits) = (0, 0, Vec::new());
     for (place, new) in places {
         let place = (place.start + added).checked_sub(taken)?..(place.end + added).checked_sub(taken)?;

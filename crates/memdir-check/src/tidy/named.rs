@@ -15,7 +15,7 @@ const LEAST_NAME_CHARS: usize = 4;
 /// No more notes without links are looked for in the others.
 const MOST_ORPHANS: usize = 100;
 /// No more places of a note are tried where it has a name.
-const MOST_PLACES: usize = 10;
+const MOST_PLACES: usize = 3;
 
 /// The notes without links, by the names by which others may speak of them.
 pub(super) struct Orphans(Vec<(String, MemoryPath)>);
@@ -63,7 +63,8 @@ impl Orphans {
 fn mentions<'n>(note: &'n Note<'_>, name: &'n str) -> impl Iterator<Item = Range<usize>> + 'n {
     let text = note.text();
     let places = memchr::memmem::find_iter(text.as_bytes(), name).map(|at| at..at + name.len());
-    places.filter(|place| place.start >= note.body() && stands_alone(text, place))
+    let is_plain = |place: &Range<usize>| place.start >= note.body() && !note.is_opaque(place.start);
+    places.filter(move |place| is_plain(place) && stands_alone(text, place))
 }
 
 /// Whether a place is a word of a sentence: neither a part of a longer word, nor of an address, a path, a tag or a mark.

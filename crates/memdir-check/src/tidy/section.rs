@@ -2,6 +2,7 @@
 //!
 //! Owns what may leave a note: a section that takes along all it needs, and to which nothing leads but by its heading.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::{TidyStep, link_to};
@@ -16,8 +17,12 @@ use memdir_note::{Note, Syntax};
 const LONG_BYTES: usize = 16_000;
 /// A shorter section of it stays.
 const LEAST_SECTION_BYTES: usize = 2_000;
-/// A note that defines as many labels is not cut.
+/// A note that defines as many labels is not cut, nor one with more headings, or links to different places of its own.
 const MOST_LABELS: usize = 200;
+const MOST_HEADINGS: usize = 1_000;
+const MOST_OWN_LINKS: usize = 100;
+/// No more sections of one note are looked at.
+const MOST_SECTIONS: usize = 20;
 
 /// The sections that make a note too long, each to become a note of its own: the longest first, until the rest is short.
 pub(super) fn split(path: &MemoryPath, note: &Note<'_>, seen: &Seen<'_>) -> Vec<TidyStep> {
@@ -26,6 +31,9 @@ pub(super) fn split(path: &MemoryPath, note: &Note<'_>, seen: &Seen<'_>) -> Vec<
         return Vec::new();
     }
     let headings = note.headings();
+    if headings.len() > MOST_HEADINGS {
+        return Vec::new();
+    }
     let Some(level) = headings.iter().map(|heading| heading.level).filter(|level| *level > 1).min() else {
         return Vec::new();
     };
@@ -39,7 +47,7 @@ pub(super) fn split(path: &MemoryPath, note: &Note<'_>, seen: &Seen<'_>) -> Vec<
         sections.iter().filter(|(name, body)| body.len() >= LEAST_SECTION_BYTES && count(name) == 1).collect();
     long.sort_by_key(|(_, body)| std::cmp::Reverse(body.len()));
     let mut steps = Vec::new();
-    for (heading, body) in long {
+    for (heading, body) in long.into_iter().take(MOST_SECTIONS) {
         if left <= LONG_BYTES {
             break;
         }
@@ -73,7 +81,7 @@ fn moved(
     let content = format!("# {heading}{end}{end}{}{end}", body.trim());
     let link = link_to(&new, &stem, path, note, seen)? + end;
     let rest = format!("{}{link}{}", text.get(..section.start)?, text.get(section.end..)?);
-    if !is_whole(path, note, &Note::parse(&rest), &Note::parse(&content), seen) {
+    if !is_whole((path, heading), note, &Note::parse(&rest), &Note::parse(&content), seen) {
         return None;
     }
     let (path, heading) = (path.clone(), heading.to_owned());
@@ -83,9 +91,15 @@ fn moved(
     ])
 }
 
-/// Whether a note that was cut in two still says the same: each link is there and leads where it led, so does each from elsewhere, and
+/// Whether a note that was cut in two at a heading still says the same: each link is there and leads where it led, so does each from elsewhere, and
 /// no part uses a label that the other part defines.
-fn is_whole(path: &MemoryPath, note: &Note<'_>, rest: &Note<'_>, new: &Note<'_>, seen: &Seen<'_>) -> bool {
+fn is_whole(
+    (path, heading): (&MemoryPath, &str),
+    note: &Note<'_>,
+    rest: &Note<'_>,
+    new: &Note<'_>,
+    seen: &Seen<'_>,
+) -> bool {
     let said = |note: &Note<'_>| {
         let links = note.links().into_iter();
         links.map(|link| (link.path, link.subpath, link.text)).collect::<Vec<_>>()
@@ -96,18 +110,21 @@ fn is_whole(path: &MemoryPath, note: &Note<'_>, rest: &Note<'_>, new: &Note<'_>,
     after.sort_unstable();
     // The link to the new note is the only one more.
     let is_kept = after.len() == before.len() + 1 && before.iter().all(|link| after.contains(link));
+    let is_led = |part: &Note<'_>, subpath: &str, syntax: Syntax| {
+        let before = led_to(note, subpath, syntax, heading);
+        before.is_none() || led_to(part, subpath, syntax, heading) == before
+    };
     let leads_on = |part: &Note<'_>| {
         let own = part.links().into_iter().filter(|link| link.path.is_empty());
-        own.into_iter().all(|link| leads(part, &link.subpath, link.syntax) || !leads(note, &link.subpath, link.syntax))
+        let own: HashSet<_> = own.map(|link| (link.subpath, link.syntax)).collect();
+        own.len() <= MOST_OWN_LINKS && own.iter().all(|(subpath, syntax)| is_led(part, subpath, *syntax))
     };
     let mut from_elsewhere =
         seen.links.links.iter().filter(|link| link.resolved.as_ref() == Some(path) && !link.subpath.is_empty());
     let is_led_to = from_elsewhere.all(|link| {
         let syntax = if link.kind == LinkKind::Markdown { Syntax::Markdown } else { Syntax::Wiki };
         let is_own = link.source == *path && link.target.is_empty();
-        is_own
-            || link.kind != LinkKind::Embed
-                && (leads(rest, &link.subpath, syntax) || !leads(note, &link.subpath, syntax))
+        link.kind != LinkKind::Embed && (is_own || is_led(rest, &link.subpath, syntax))
     });
     let is_torn = needs(rest.text(), new.text()) || needs(new.text(), rest.text());
     is_kept && leads_on(rest) && leads_on(new) && is_led_to && !is_torn
@@ -122,7 +139,14 @@ fn needs(text: &str, other: &str) -> bool {
     labels.len() == MOST_LABELS || labels.iter().any(|label| text.contains(label.as_str()))
 }
 
-/// Whether a note has the heading or the block that a link names.
-fn leads(note: &Note<'_>, subpath: &str, syntax: Syntax) -> bool {
-    note.has_place(subpath.trim_start_matches('#').trim(), syntax)
+/// The heading or the block to which a link leads; `None` where it leads nowhere. Of several headings of one name what stands below tells
+/// them apart; below the one that stays with a link, `left`, that is something else afterwards.
+fn led_to(note: &Note<'_>, subpath: &str, syntax: Syntax, left: &str) -> Option<String> {
+    let place = subpath.trim_start_matches('#').trim();
+    let heading = note.led_to(place, syntax).and_then(|at| Some((note.headings().get(at)?.shown(), note.own_text(at))));
+    let said = heading.map(|(heading, own)| {
+        let own = if heading == left { "" } else { note.text().get(own).unwrap_or_default() };
+        format!("{heading}\n{own}")
+    });
+    said.or_else(|| note.has_place(place, syntax).then(|| place.to_owned()))
 }

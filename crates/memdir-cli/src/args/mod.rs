@@ -36,10 +36,13 @@ impl Cli {
     ///
     /// What is wrong with it, or the help that was asked for.
     pub(super) fn read(arguments: &[OsString]) -> Result<Self, clap::Error> {
-        let arguments = &with_text_marked(arguments);
         match ProgramCli::try_parse_from(arguments) {
             Ok(ProgramCli { global, command }) => Ok(Self { global, command: Some(command.into()) }),
-            Err(_) => Self::try_parse_from(arguments),
+            Err(_) => Self::try_parse_from(arguments).or_else(|error| {
+                let marked = with_texts_marked(arguments).and_then(|marked| Self::try_parse_from(marked).ok());
+                // Where a mark is left it was no text.
+                marked.filter(|cli| !format!("{cli:?}").contains(&TEXT.escape_debug().to_string())).ok_or(error)
+            }),
         }
     }
 }
@@ -47,21 +50,28 @@ impl Cli {
 /// The commands that take a text as their last arguments, which may be an item of a list or a number below zero.
 const TEXTS: [&str; 3] = ["new", "remember", "set"];
 
-/// What was typed, with `--` before a text that begins as no option does: with `- ` or with `-` and a digit.
-fn with_text_marked(arguments: &[OsString]) -> Vec<OsString> {
-    let is_text = |argument: &OsString| {
-        let rest = argument.to_str().and_then(|argument| argument.strip_prefix('-'));
+/// Stands before an argument that is a text though it begins with `-`; no text has it.
+const TEXT: char = '\u{fdd0}';
+
+/// What was typed, with a mark before each text that begins as no option does, with `- ` or with `-` and a digit; `None` where there is none.
+fn with_texts_marked(arguments: &[OsString]) -> Option<Vec<OsString>> {
+    let is_text = |argument: &str| {
+        let rest = argument.strip_prefix('-');
         rest.is_some_and(|rest| rest.starts_with(|next: char| next == ' ' || next.is_ascii_digit()))
     };
-    let mut marked = arguments.to_vec();
-    if let Some(at) = arguments.iter().position(is_text) {
-        let before = arguments.get(..at).unwrap_or_default();
-        let takes_text = before.iter().any(|word| TEXTS.iter().any(|text| word == text));
-        if takes_text && !before.iter().any(|word| word == "--") {
-            marked.insert(at, "--".into());
-        }
-    }
-    marked
+    let takes_text = arguments.iter().any(|word| TEXTS.iter().any(|text| word == text));
+    let mark = |argument: &OsString| match argument.to_str().filter(|argument| is_text(argument)) {
+        Some(text) => format!("{TEXT}{text}").into(),
+        None => argument.clone(),
+    };
+    let marked: Vec<OsString> = arguments.iter().map(mark).collect();
+    (takes_text && marked != arguments).then_some(marked)
+}
+
+/// A word of a text, without the mark.
+#[expect(clippy::unnecessary_wraps, reason = "clap wants a result")]
+pub(super) fn text(word: &str) -> Result<String, std::convert::Infallible> {
+    Ok(word.strip_prefix(TEXT).unwrap_or(word).to_owned())
 }
 
 /// [`Cli`] with nothing but the commands that programs start, one for each message or conversation.
@@ -498,6 +508,9 @@ mod tests {
         is(&["--json", "remember", "- [ ] call Ana"], &["- [ ] call Ana"]);
         is(&["set", "user", "temp", "-5"], &["-5"]);
         is(&["remember", "tea", "--json"], &["tea"]);
+        is(&["remember", "- a", "--json"], &["- a"]);
+        is(&["set", "user", "temp", "-5", "--memory", "/m"], &["-5"]);
+        assert!(told(&["--memory", "new", "search", "- a"]).contains("unexpected argument"));
         is(&["remember", "--", "- a"], &["- a"]);
         assert!(told(&["remember", "-x"]).contains("unexpected argument"));
     }

@@ -73,7 +73,7 @@ Shows five notes, or twenty with --json. In a pipe, lines are not wrapped, and e
 #[derive(Args, Debug)]
 pub(crate) struct Remember {
     /// The sentence; quotes are not needed
-    #[arg(required = true)]
+    #[arg(required = true, value_parser = super::text)]
     pub(crate) text: Vec<String>,
 }
 
@@ -85,7 +85,7 @@ pub(crate) struct SetFact {
     /// What the fact is called
     pub(crate) key: String,
     /// What it says
-    #[arg(required = true)]
+    #[arg(required = true, value_parser = super::text)]
     pub(crate) value: Vec<String>,
 }
 
@@ -105,6 +105,7 @@ pub(crate) struct New {
     /// Its path, such as people/anna; .md may be left out
     pub(crate) name: String,
     /// What stands below its title
+    #[arg(value_parser = super::text)]
     pub(crate) text: Vec<String>,
 }
 

@@ -557,8 +557,69 @@ fn undoing_a_rename_takes_along_the_links_that_were_written_since() {
     let moved = act(r#"{"action":"rename_file","path":"p","new_path":"q/r"}"#);
     assert_eq!(read("q/r/x.md"), "[a](../../a.md)\n");
     act(r#"{"action":"create_file","path":"q/r/n.md","content":"[a](../../a.md) [x](x.md)\n"}"#);
-    std::fs::write(folder.path().join("e.md"), "[n](q/r/n.md)\n").unwrap();
+    std::fs::write(folder.path().join("e.md"), "[n](q/r/n.md) [q](q/r/)\n").unwrap();
     undo(moved);
     let all = ["p/x.md", "p/n.md", "e.md"].map(read);
-    assert_eq!(all, ["[a](../a.md)\n", "[a](../a.md) [x](x.md)\n", "[n](p/n.md)\n"]);
+    assert_eq!(all, ["[a](../a.md)\n", "[a](../a.md) [x](x.md)\n", "[n](p/n.md) [q](p/)\n"]);
+}
+
+/// Each of these was given back and then written anew once, since it was read by the names and from the folder of later.
+#[test]
+fn undoing_a_rename_gives_back_what_there_was() {
+    for (files, from, to) in [
+        (&[("p/README.md", "x\n"), ("README.md", "x\n"), ("x.md", "[home](README.md)\n")][..], "x.md", "p/x.md"),
+        (&[("b.md", "x\n"), ("z/b.md", "x\n"), ("o.md", "[[b]] [b](b.md)\n")], "b.md", "c.md"),
+        (&[("d/e/x.md", "[o](../../../out.md)\n")], "d/e/x.md", "x.md"),
+        (&[("x.md", "[h](.github/y)\n")], "x.md", "p/x.md"),
+        (&[("proj/README.md", "[ci](.github/ci.yml)\n")], "proj", "work/proj"),
+        (&[("a/x.md", "[h](.hid/y.md)\n")], "a/x.md", "b/x.md"),
+    ] {
+        let folder = memory(&[]);
+        let engine = engine(folder.path());
+        let act = |action: serde_json::Value| {
+            let text = format!("<actions>[{action}]</actions>");
+            engine.conclude(engine.propose(dialect::parse(text.as_bytes()), caller())).batch.unwrap()
+        };
+        for (path, text) in files {
+            act(json!({"action": "create_file", "path": path, "content": text}));
+        }
+        let renamed = act(json!({"action": "rename_file", "path": from, "new_path": to}));
+        let undo = engine.propose_undo(Some(renamed)).unwrap();
+        engine.conclude_change(undo, &Caller::person("cli")).unwrap();
+        for (path, text) in files {
+            assert_eq!(std::fs::read_to_string(folder.path().join(path)).unwrap(), *text, "{path}");
+        }
+    }
+}
+
+#[test]
+fn a_link_to_a_hidden_name_goes_with_what_moves() {
+    let folder = memory(&[]);
+    let engine = engine(folder.path());
+    let act = |action: &str| {
+        let text = format!("<actions>[{action}]</actions>");
+        engine.conclude(engine.propose(dialect::parse(text.as_bytes()), caller())).batch.unwrap()
+    };
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    act(r#"{"action":"create_file","path":"a/x.md","content":"[h](.hid/y.md)\n"}"#);
+    act(r#"{"action":"rename_file","path":"a","new_path":"w/a"}"#);
+    assert_eq!(read("w/a/x.md"), "[h](.hid/y.md)\n", "the hidden folder moved too");
+    act(r#"{"action":"rename_file","path":"w/a/x.md","new_path":"w/b/x.md"}"#);
+    assert_eq!(read("w/b/x.md"), "[h](../a/.hid/y.md)\n");
+}
+
+#[test]
+fn a_link_of_another_folder_is_not_given_back() {
+    let folder = memory(&[]);
+    let engine = engine(folder.path());
+    let act = |action: &str| {
+        let text = format!("<actions>[{action}]</actions>");
+        engine.conclude(engine.propose(dialect::parse(text.as_bytes()), caller())).batch.unwrap()
+    };
+    act(r#"{"action":"create_file","path":"d/x.md","content":"See [a](../a.md).\n- one\n"}"#);
+    let removed =
+        act(r#"{"action":"update_file","path":"d/x.md","old_content":"See [a](../a.md).\n","new_content":""}"#);
+    let moved = act(r#"{"action":"rename_file","path":"d/x.md","new_path":"x.md"}"#);
+    let failure = engine.propose_undo(Some(removed)).unwrap_err().failure;
+    assert_eq!((failure.code, failure.details.batch), (Code::Conflict, Some(moved)));
 }
