@@ -201,6 +201,9 @@ impl<T: Tree> Planner<'_, T> {
     }
 }
 
+/// What has to be written anew, by the paths of links.
+type LeftLinks = HashMap<(String, Syntax), Left>;
+
 /// The links that lead to `from` or into it, or stand in it, in notes that were changed since it got that name. They are looked for before
 /// it is called `to` again, and [`Later::mend`]ed after that.
 pub(super) struct Later {
@@ -208,7 +211,7 @@ pub(super) struct Later {
     from: MemoryPath,
     to: MemoryPath,
     /// The notes with such links, by their names before, and what becomes of each.
-    left: Vec<(MemoryPath, HashMap<(String, Syntax), Left>)>,
+    left: Vec<(MemoryPath, LeftLinks)>,
 }
 
 impl Later {
@@ -230,7 +233,7 @@ impl Later {
             let links = links.filter_map(|(link, syntax)| {
                 Some(((link.clone(), *syntax), renamed.left_behind(link, *syntax, &file.path)?))
             });
-            let mut links: HashMap<_, _> = links.collect();
+            let mut links: LeftLinks = links.collect();
             if !links.is_empty() && changed(&file.path) {
                 let said = before(&file.path).and_then(|text| paths_of(&file.path, text.as_bytes()));
                 said.into_iter().flatten().for_each(|link| drop(links.remove(&link)));
