@@ -23,7 +23,7 @@ pub(super) fn run(global: &Global, kind: Option<Kind>, is_all: bool) -> Result<u
     if let Some(kind) = kind {
         checked.findings.retain(|finding| finding.kind == kind);
     }
-    let mends = opened.engine.mendable(&checked.findings)?;
+    let mends = opened.engine.mendable(&checked.findings);
     global.answer(&checked, |stdout| show(&checked, mends, is_all, stdout))
 }
 

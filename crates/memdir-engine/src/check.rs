@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{Engine, failure};
+use super::Engine;
 use memdir_check::{self as check, Checked, File, Finding, Look, Side};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Failure, Line, Links, WrittenBy};
@@ -44,14 +44,12 @@ impl Engine {
         Ok(checked)
     }
 
-    /// How many of some findings `tidy` would propose to mend: not those that it has proposed before.
-    ///
-    /// # Errors
-    ///
-    /// Those of the database.
-    pub fn mendable(&self, findings: &[Finding]) -> Result<usize, Failure> {
-        let known = self.vault.tidied().map_err(|error| failure(&error))?;
-        Ok(check::mends(findings).iter().filter(|step| !known.has(&step.identity())).count())
+    /// How many of some findings `tidy` would propose to mend: not those that it has proposed before, and none where the history cannot be
+    /// read, without which it proposes nothing.
+    #[must_use]
+    pub fn mendable(&self, findings: &[Finding]) -> usize {
+        let Ok(known) = self.vault.tidied() else { return 0 };
+        check::mends(findings).iter().filter(|step| !known.has(&step.identity())).count()
     }
 
     /// Looks over the whole memory for what `work` does with it.
