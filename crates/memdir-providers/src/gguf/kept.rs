@@ -190,7 +190,7 @@ mod tests {
     fn what_killed_processes_have_left_goes_and_what_was_not_used_for_longest() {
         let folder = tempfile::tempdir().unwrap();
         let kept = Kept::open(folder.path(), Digest::of(b"")).unwrap();
-        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
         let (minute, hours) = (Duration::from_secs(60), Duration::from_secs(2 * 60 * 60));
         let ages = [("a.7.unfinished", hours), ("b.8.unfinished", minute), ("other", hours)];
         let kept_ages = ["1", "2", "3", "4", "5"].map(|name| (format!("{name}.prefix"), minute));
