@@ -5,7 +5,7 @@ use super::{Caller, Engine, audit, failure};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
 use memdir_core::time::Timestamp;
-use memdir_plan::{self as plan, Plan, Seen, Step, Tree, UndoError};
+use memdir_plan::{self as plan, LaterLinks, Plan, Seen, Step, Tree, UndoError};
 use memdir_vault::{AuditEntry, Batch, Committed, LogQuery, Payload, VaultError};
 
 /// The action of an entry that says that a batch was undone.
@@ -193,13 +193,21 @@ impl Engine {
         let renames = self.vault.renames_after(batch)?;
         let steps = plan::followed(steps, &renames);
         let made = self.vault.time_of(batch)?;
-        let journal = self.vault.changed_since(batch)?;
-        let changed = |path: &MemoryPath| {
-            let edited = || self.vault.stamp(path).ok().flatten().map(|file| file.stamp.modified);
-            let is_newer = || made.zip(edited()).is_some_and(|(made, edited)| edited / 1_000 > made.micros());
-            journal.is_everything || journal.paths.contains(path) || is_newer()
+        let then = |path: &MemoryPath| self.vault.image_at(path, batch).ok().flatten().flatten();
+        let changed = |path: &MemoryPath| match then(path) {
+            Some(then) => {
+                let now = self.vault.read(path, self.settings.limits.file_bytes);
+                now.is_ok_and(|now| now.content != then.content)
+            }
+            // The history does not know the note: what was written later than the batch, was so by another program.
+            None => {
+                let edited = self.vault.stamp(path).ok().flatten().map(|file| file.stamp.modified);
+                made.zip(edited).is_some_and(|(made, edited)| edited / 1_000 > made.micros())
+            }
         };
-        let undone = plan::undo_with_later(&steps, &self.vault, &self.settings.limits, &changed);
+        let said = |path: &MemoryPath| then(path).and_then(|image| image.content.text().map(str::to_owned));
+        let later = LaterLinks { changed: &changed, said: &said };
+        let undone = plan::undo_with_later(&steps, &self.vault, &self.settings.limits, &later);
         let plan = undone.map_err(|error| match &error {
             UndoError::Conflict { path, .. } => {
                 let blocking = self.blocking(batch, &steps, path, &renames);

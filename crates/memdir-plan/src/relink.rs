@@ -7,6 +7,7 @@ use std::ops::Range;
 use crate::overlay::{Overlay, Trouble};
 use crate::step::{Content, Image};
 use crate::tree::{Effort, Scan, Scanned, Tree};
+use crate::undo::LaterLinks;
 use crate::{Planner, words};
 use memdir_core::action::Call;
 use memdir_core::path::MemoryPath;
@@ -215,13 +216,11 @@ pub(super) struct Later {
 }
 
 impl Later {
-    /// `changed` says which notes were changed since, `before` what a note said before it was called so: what it says then is given back.
-    pub(super) fn look<'s, T: Tree>(
+    pub(super) fn look<T: Tree>(
         overlay: &Overlay<'_, T>,
         (from, to): (&MemoryPath, &MemoryPath),
         limit: u64,
-        changed: &dyn Fn(&MemoryPath) -> bool,
-        before: &dyn Fn(&MemoryPath) -> Option<&'s str>,
+        later: &LaterLinks<'_>,
     ) -> Result<Self, Trouble> {
         let scan = Scan { folder: None, limit, wants: &MemoryPath::is_note, stop: &|| false };
         let files = overlay.scan(&scan, &|path, bytes: Result<&[u8], _>| paths_of(path, bytes.ok()?))?;
@@ -234,8 +233,8 @@ impl Later {
                 Some(((link.clone(), *syntax), renamed.left_behind(link, *syntax, &file.path)?))
             });
             let mut links: LeftLinks = links.collect();
-            if !links.is_empty() && changed(&file.path) {
-                let said = before(&file.path).and_then(|text| paths_of(&file.path, text.as_bytes()));
+            if !links.is_empty() && (later.changed)(&file.path) {
+                let said = (later.said)(&file.path).and_then(|text| paths_of(&file.path, text.as_bytes()));
                 said.into_iter().flatten().for_each(|link| drop(links.remove(&link)));
                 left.push((file.path.clone(), links));
             }

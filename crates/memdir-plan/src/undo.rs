@@ -41,6 +41,14 @@ impl From<Trouble> for UndoError {
     }
 }
 
+/// What tells which links were written since a batch.
+pub struct LaterLinks<'l> {
+    /// Whether a note says something else than right after the batch.
+    pub changed: &'l dyn Fn(&MemoryPath) -> bool,
+    /// What a note said right after the batch, where that is known.
+    pub said: &'l dyn Fn(&MemoryPath) -> Option<String>,
+}
+
 /// Plans the inverse of the steps of a batch, on the memory as it is now.
 ///
 /// Files that are as the batch left them get back what they were, and their mode where the batch changed it. A
@@ -51,11 +59,11 @@ impl From<Trouble> for UndoError {
 ///
 /// [`UndoError::Conflict`] where a later change overlaps or touches what the batch did, or took its place away.
 pub fn undo<T: Tree>(steps: &[Step], tree: &T, limits: &Limits) -> Result<Plan, UndoError> {
-    undo_with_later(steps, tree, limits, &|_| false)
+    undo_with_later(steps, tree, limits, &LaterLinks { changed: &|_| false, said: &|_| None })
 }
 
-/// As [`undo`]. Where the batch renamed one thing, the links that lead to its new name go back with it in the notes that were `changed`
-/// since; all others say what they said before the batch.
+/// As [`undo`]. Where the batch renamed one thing, the links that were written since and lead to its new name go back with it; all others
+/// say what they said before the batch.
 ///
 /// # Errors
 ///
@@ -64,18 +72,20 @@ pub fn undo_with_later<T: Tree>(
     steps: &[Step],
     tree: &T,
     limits: &Limits,
-    changed: &dyn Fn(&MemoryPath) -> bool,
+    later: &LaterLinks<'_>,
 ) -> Result<Plan, UndoError> {
     let mut overlay = Overlay::for_undo(tree);
-    let later = match renames(steps).as_slice() {
+    let links = match renames(steps).as_slice() {
         [(from, to)] => {
-            Some(Later::look(&overlay, (*to, *from), limits.file_bytes, changed, &|path| said_before(steps, path))?)
+            let said = |path: &MemoryPath| said_before(steps, path).or_else(|| (later.said)(path));
+            let known = LaterLinks { changed: later.changed, said: &said };
+            Some(Later::look(&overlay, (*to, *from), limits.file_bytes, &known)?)
         }
         _ => None,
     };
     give_back(&mut overlay, steps, limits)?;
-    if let Some(later) = later {
-        later.mend(&mut overlay, limits.file_bytes);
+    if let Some(links) = links {
+        links.mend(&mut overlay, limits.file_bytes);
     }
     Ok(Plan::of(overlay, Vec::new(), None))
 }
@@ -97,10 +107,10 @@ pub fn undo_all<'s, T: Tree>(
     Ok(Plan::of(overlay, Vec::new(), None))
 }
 
-/// What a note said before the steps of a batch.
-fn said_before<'s>(steps: &'s [Step], path: &MemoryPath) -> Option<&'s str> {
+/// What a note said before the steps of a batch, where they put it.
+fn said_before(steps: &[Step], path: &MemoryPath) -> Option<String> {
     steps.iter().find_map(|step| match step {
-        Step::Put { path: put, before: Some(before), .. } if put == path => before.content.text(),
+        Step::Put { path: put, before: Some(before), .. } if put == path => before.content.text().map(str::to_owned),
         Step::Put { .. } | Step::Move { .. } | Step::MakeFolder { .. } | Step::RemoveFolder { .. } => None,
     })
 }
