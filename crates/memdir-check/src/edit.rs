@@ -63,10 +63,19 @@ fn says_more(note: &Note<'_>, line: &Range<usize>, value: &Range<usize>) -> bool
     let start = text.get(line.start..value.start).and_then(|before| before.rfind(['[', '('])).map(|at| line.start + at);
     let end = text.get(value.end..line.end).and_then(|after| after.find([']', ')'])).map(|at| value.end + at);
     let field = start.unwrap_or(value.start)..end.unwrap_or(value.end);
-    let links = note.links();
-    let is_said = |at: usize| !field.contains(&at) && !links.iter().any(|link| link.span.contains(&at));
-    let mut letters = text.get(line.clone()).into_iter().flat_map(str::char_indices);
-    letters.any(|(at, letter)| letter.is_alphanumeric() && is_said(line.start + at))
+    let mut apart: Vec<_> = note.links().into_iter().map(|link| link.span).chain([field]).collect();
+    apart.retain(|span| span.start < line.end && line.start < span.end);
+    apart.sort_by_key(|span| span.start);
+    let has_letters =
+        |from: usize, to: usize| text.get(from..to).is_some_and(|rest| rest.contains(char::is_alphanumeric));
+    let mut at = line.start;
+    for span in apart {
+        if has_letters(at, span.start) {
+            return true;
+        }
+        at = at.max(span.end);
+    }
+    has_letters(at, line.end)
 }
 
 /// The line that contradicts another one: its note, the text of that, and the number of the line, from 1.

@@ -148,9 +148,10 @@ fn give_back<T: Tree>(overlay: &mut Overlay<'_, T>, steps: &[Step], limits: &Lim
     Ok(())
 }
 
-/// The steps of a batch with the names that the notes it edited have after later renames, each with its batch; not of one that came to another folder where links of Markdown would be given back, which were written for
-/// the old one. A note that it made or deleted keeps the
-/// name that it had then.
+/// The steps of a batch with the names that the notes it edited have after later renames, each of which is told with its batch.
+///
+/// A note that the batch made or deleted keeps the name that it had then. So does one that came to another folder, where links of
+/// Markdown would be given back that were written for the old folder.
 #[must_use]
 pub fn followed(mut steps: Vec<Step>, renames: &[(u64, MemoryPath, MemoryPath)]) -> Vec<Step> {
     // A batch that renamed something itself gives back the links that it wrote for the old names.

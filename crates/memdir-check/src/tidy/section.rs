@@ -17,10 +17,10 @@ use memdir_note::{Note, Syntax};
 const LONG_BYTES: usize = 16_000;
 /// A shorter section of it stays.
 const LEAST_SECTION_BYTES: usize = 2_000;
-/// A note that defines as many labels is not cut, nor one with more headings, or links to different places of its own.
+/// A note that defines as many labels is not cut, nor one with more headings, or links to different places of it.
 const MOST_LABELS: usize = 200;
 const MOST_HEADINGS: usize = 1_000;
-const MOST_OWN_LINKS: usize = 100;
+const MOST_PLACES: usize = 100;
 /// No more sections of one note are looked at.
 const MOST_SECTIONS: usize = 20;
 
@@ -117,15 +117,21 @@ fn is_whole(
     let leads_on = |part: &Note<'_>| {
         let own = part.links().into_iter().filter(|link| link.path.is_empty());
         let own: HashSet<_> = own.map(|link| (link.subpath, link.syntax)).collect();
-        own.len() <= MOST_OWN_LINKS && own.iter().all(|(subpath, syntax)| is_led(part, subpath, *syntax))
+        own.len() <= MOST_PLACES && own.iter().all(|(subpath, syntax)| is_led(part, subpath, *syntax))
     };
-    let mut from_elsewhere =
+    let to_places =
         seen.links.links.iter().filter(|link| link.resolved.as_ref() == Some(path) && !link.subpath.is_empty());
-    let is_led_to = from_elsewhere.all(|link| {
-        let syntax = if link.kind == LinkKind::Markdown { Syntax::Markdown } else { Syntax::Wiki };
-        let is_own = link.source == *path && link.target.is_empty();
-        link.kind != LinkKind::Embed && (is_own || is_led(rest, &link.subpath, syntax))
-    });
+    let is_embedded = to_places.clone().any(|link| link.kind == LinkKind::Embed);
+    let from_elsewhere = to_places.filter(|link| link.source != *path || !link.target.is_empty());
+    let places: HashSet<_> = from_elsewhere
+        .map(|link| {
+            let syntax = if link.kind == LinkKind::Markdown { Syntax::Markdown } else { Syntax::Wiki };
+            (link.subpath.as_str(), syntax)
+        })
+        .collect();
+    let is_led_to = !is_embedded
+        && places.len() <= MOST_PLACES
+        && places.iter().all(|(subpath, syntax)| is_led(rest, subpath, *syntax));
     let is_torn = needs(rest.text(), new.text()) || needs(new.text(), rest.text());
     is_kept && leads_on(rest) && leads_on(new) && is_led_to && !is_torn
 }
