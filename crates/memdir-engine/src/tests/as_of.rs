@@ -104,7 +104,7 @@ impl World {
 
 fn act(engine: &Engine, caller: Caller, calls: &Json) -> Json {
     let text = format!("<actions>{calls}</actions>");
-    serde_json::to_value(engine.conclude(engine.propose(dialect::parse(text.as_bytes()), caller))).unwrap()
+    serde_json::to_value(run(engine, text, caller)).unwrap()
 }
 
 /// What somebody is told by one action as of a day.

@@ -61,10 +61,10 @@ fn a_proposal_that_is_dropped_or_shown_only_waits_nowhere() {
 fn in_the_process_nothing_reaches_the_disk() {
     let folder = memory(&[("a.md", "one\n")]);
     let engine = in_process(folder.path());
-    let report = engine.conclude(engine.propose(dialect::parse(ASKED), asking()));
+    let report = run(&engine, ASKED, asking());
     assert_eq!([number(&report, 0), number(&report, 2)], [Some(1), Some(1)]);
     assert_eq!(std::fs::read_dir(folder.path().join(".memdir/local/inbox")).unwrap().count(), 0);
-    let second = engine.conclude(engine.propose(dialect::parse(ASKED), asking()));
+    let second = run(&engine, ASKED, asking());
     assert_eq!(number(&second, 0), Some(2), "numbers are the journal's");
     assert_eq!(in_process(folder.path()).pending().unwrap().proposals.len(), 0, "another process knows nothing of it");
     let pending = engine.pending().unwrap();
@@ -88,12 +88,12 @@ fn in_the_process_nothing_reaches_the_disk() {
 fn a_proposal_waits_until_its_time_is_over() {
     let folder = memory(&[("a.md", "one\n")]);
     let mut engine = in_process(folder.path());
-    drop(engine.conclude(engine.propose(dialect::parse(ASKED), asking())));
+    drop(run(&engine, ASKED, asking()));
     // Made at second 1, for seven days; what time it is two days of batches say.
     let write = |engine: &Engine, name: &str| {
         let text = format!(r#"<actions>[{{"action":"create_file","path":"{name}.md","content":"x"}}]</actions>"#);
         let caller = Caller { mode: Mode::Off, ..asking() };
-        assert!(engine.conclude(engine.propose(dialect::parse(text.as_bytes()), caller)).batch.is_some());
+        assert!(run(&engine, text, caller).batch.is_some());
     };
     engine.settings.clock = || Timestamp::from_seconds(9_000 * 86_400);
     assert_eq!(engine.waiting().unwrap().0.len(), 1, "no batch");
@@ -115,10 +115,10 @@ fn a_proposal_waits_until_its_time_is_over() {
 fn a_batch_that_is_given_back_lets_its_proposal_wait_on() {
     let folder = memory(&[("a.md", "one\n")]);
     let engine = engine(folder.path());
-    drop(engine.conclude(engine.propose(dialect::parse(ASKED), asking())));
+    drop(run(&engine, ASKED, asking()));
     let shown = engine.review_proposal(1).unwrap().waiting.digest;
     engine.approve(1, Consent::Shown(shown), &person()).unwrap();
-    drop(engine.conclude(engine.propose(dialect::parse(ASKED), asking())));
+    drop(run(&engine, ASKED, asking()));
     // As a crash leaves a batch that carries out proposal 2: certain, and given back by the next writer or finished.
     let db = rusqlite::Connection::open(folder.path().join(".memdir/local/history.sqlite")).unwrap();
     db.execute("UPDATE meta SET value = 2 WHERE key = 'proposal:2'", []).unwrap();

@@ -11,7 +11,7 @@ fn changed() -> (tempfile::TempDir, Engine) {
     let engine = engine(folder.path());
     let text = br##"<actions>[{"action":"create_file","path":"plans.md","content":"# Plans\n\n- [ ] Paint the shed\n"},
         {"action":"create_file","path":"diary.md","content":"# Diary\n\n- [ ] Tell nobody\n"}]</actions>"##;
-    assert_eq!(codes(&engine.conclude(engine.propose(dialect::parse(text), caller()))), [None, None]);
+    assert_eq!(codes(&run(&engine, text, caller())), [None, None]);
     (folder, engine)
 }
 

@@ -22,7 +22,7 @@ fn forget(root: &Path) {
 fn changed() -> tempfile::TempDir {
     let folder = memory(&[("a.md", "one\n")]);
     let engine = engine(folder.path());
-    assert_eq!(engine.conclude(engine.propose(dialect::parse(EDIT), caller())).batch, Some(1));
+    assert_eq!(run(&engine, EDIT, caller()).batch, Some(1));
     folder
 }
 
@@ -50,7 +50,7 @@ fn what_was_to_wait_does_not_once_something_was_forgotten() {
     assert_eq!(codes(&report), [Some(Code::Conflict)]);
     assert_eq!(report.actions[0].result.as_ref().unwrap_err().message, "something was forgotten meanwhile");
     assert!(engine.pending().unwrap().proposals.is_empty());
-    let report = engine.conclude(engine.propose(dialect::parse(text), asking()));
+    let report = run(&engine, text, asking());
     assert_eq!(codes(&report), [Some(Code::AwaitingApproval)], "sent again, it waits");
 }
 

@@ -9,11 +9,10 @@ use std::time::{Duration, Instant, SystemTime};
 use super::super::index_pool::NotedChanges;
 use super::super::lock;
 use super::super::refresh::{Changes, aged};
-use super::{EDIT, Engine, IndexPlace, caller, codes, engine, memory};
+use super::{EDIT, Engine, IndexPlace, caller, codes, engine, memory, run};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Source, Value};
 use memdir_core::time::Timestamp;
-use memdir_dialect as dialect;
 use memdir_index::Index;
 use memdir_note::stem::Stem;
 use memdir_plan::{Effort, Stamp, Swept};
@@ -169,7 +168,7 @@ fn a_name_that_is_a_link_says_what_its_target_says_now() {
     };
     assert_eq!(linking(), ["a.md b", "l.md b"]);
     let edit = String::from_utf8_lossy(EDIT).replace("one", "one [[b]]");
-    assert_eq!(codes(&engine.conclude(engine.propose(dialect::parse(edit.as_bytes()), caller()))), [None, None]);
+    assert_eq!(codes(&run(&engine, edit, caller())), [None, None]);
     assert_eq!(linking(), Vec::<String>::new());
 }
 
@@ -270,7 +269,7 @@ fn a_search_waits_for_no_other_process_that_has_the_index() {
     let started = Instant::now();
     assert_eq!(holding(&engine, "amber", false), None, "what it knows is not all");
     let search = br#"<actions>[{"action":"search_files","query":"amber"}]</actions>"#;
-    let report = engine.conclude(engine.propose(dialect::parse(search), caller()));
+    let report = run(&engine, search, caller());
     let Ok(Value::Search(found)) = &report.actions[0].result else { panic!("{report:?}") };
     assert_eq!((found.total, found.source), (2, Source::Scan));
     // As one who opens it, and does not come to an end.

@@ -82,7 +82,7 @@ fn fill(engine: &Engine) {
 /// What a search finds, and why.
 fn search(engine: &Engine, query: &str, caller: Caller) -> Vec<(String, Vec<Why>)> {
     let text = format!("<actions>{}</actions>", json!([{"action": "search_files", "query": query}]));
-    let report = engine.conclude(engine.propose(dialect::parse(text.as_bytes()), caller));
+    let report = run(engine, text, caller);
     let Ok(Value::Search(found)) = &report.actions[0].result else { panic!("{report:?}") };
     let mut hits: Vec<_> = found.hits.iter().map(|Hit { path, why, .. }| (path.to_string(), why.clone())).collect();
     // What is equally alike comes in the order of the index, in which several threads have put it.
@@ -133,7 +133,7 @@ fn a_note_that_changes_is_told_anew() {
     assert_eq!(search(&engine, "a third cat", caller()), both);
     // What the batch itself has written has no points; the rest has.
     let text = r#"<actions>[{"action":"write_file","path":"a.md","content":"A stone."},{"action":"search_files","query":"a third cat"}]</actions>"#;
-    let report = engine.conclude(engine.propose(dialect::parse(text.as_bytes()), caller()));
+    let report = run(&engine, text, caller());
     let Ok(Value::Search(found)) = &report.actions[1].result else { panic!("{report:?}") };
     assert_eq!(found.hits.iter().map(|hit| hit.path.as_str()).collect::<Vec<_>>(), ["b.md"]);
 }

@@ -30,6 +30,7 @@ mod recent;
 mod review;
 mod surroundings;
 mod tools;
+mod undo;
 mod undo_server;
 
 fn engine(root: &Path) -> Engine {
@@ -58,6 +59,11 @@ fn engine_with(root: &Path, durability: Durability) -> Engine {
 
 fn caller() -> Caller {
     Caller::model("exec")
+}
+
+/// Does what a model's text says.
+fn run(engine: &Engine, text: impl AsRef<[u8]>, caller: Caller) -> Report {
+    engine.conclude(engine.propose(dialect::parse(text.as_ref()), caller))
 }
 
 fn memory(notes: &[(&str, &str)]) -> tempfile::TempDir {
@@ -115,10 +121,10 @@ fn an_atomic_batch_with_a_failure_does_nothing() {
     let folder = memory(&[("a.md", "one\n")]);
     let engine = engine(folder.path());
     let text = br#"<actions>[{"action":"append_file","path":"a.md","content":"two"},{"action":"delete_file","path":"b.md"}]</actions>"#;
-    let report = engine.conclude(engine.propose(dialect::parse(text), Caller { atomic: true, ..caller() }));
+    let report = run(&engine, text, Caller { atomic: true, ..caller() });
     assert_eq!(codes(&report), [Some(Code::BatchAborted), Some(Code::NotFound)]);
     assert_eq!(std::fs::read_to_string(folder.path().join("a.md")).unwrap(), "one\n");
-    let report = engine.conclude(engine.propose(dialect::parse(text), caller()));
+    let report = run(&engine, text, caller());
     assert_eq!(codes(&report), [None, Some(Code::NotFound)]);
     assert_eq!(std::fs::read_to_string(folder.path().join("a.md")).unwrap(), "one\ntwo\n");
 }
@@ -129,7 +135,7 @@ fn the_first_call_past_the_limit_is_refused_alone_and_stands_for_the_rest() {
     let engine = engine(folder.path());
     let call = r#"{"action":"append_file","path":"a.md","content":"x"}"#;
     let text = format!("<actions>[{}]</actions>", [call; 5].join(","));
-    let report = engine.conclude(engine.propose(dialect::parse(text.as_bytes()), caller()));
+    let report = run(&engine, text, caller());
     assert_eq!(codes(&report), [None, None, None, Some(Code::TooLarge)]);
     let message = report.actions[3].result.as_ref().unwrap_err().message.clone();
     assert_eq!(message, "a batch holds at most 3 actions; this one and the 1 after it were not run");
@@ -140,16 +146,16 @@ fn the_first_call_past_the_limit_is_refused_alone_and_stands_for_the_rest() {
 fn while_another_process_writes_reads_work_and_writes_are_busy() {
     let folder = memory(&[("a.md", "one\n")]);
     let engine = engine(folder.path());
-    let first = engine.conclude(engine.propose(dialect::parse(EDIT), caller()));
+    let first = run(&engine, EDIT, caller());
     assert_eq!(first.batch, Some(1));
     let lock = std::fs::OpenOptions::new().write(true).open(folder.path().join(".memdir/lock")).unwrap();
     lock.lock().unwrap();
     let text = br#"<actions>[{"action":"read_file","path":"a.md"},{"action":"append_file","path":"a.md","content":"x"}]</actions>"#;
-    let report = engine.conclude(engine.propose(dialect::parse(text), caller()));
+    let report = run(&engine, text, caller());
     assert_eq!(codes(&report), [None, Some(Code::Busy)]);
     assert_eq!((report.batch, report.changed.len(), report.receipt), (None, 0, None));
     lock.unlock().unwrap();
-    let report = engine.conclude(engine.propose(dialect::parse(text), caller()));
+    let report = run(&engine, text, caller());
     assert_eq!(codes(&report), [None, None]);
 }
 
@@ -157,11 +163,11 @@ fn while_another_process_writes_reads_work_and_writes_are_busy() {
 fn what_was_not_written_is_not_read_either() {
     let folder = memory(&[("a.md", "one\n")]);
     let engine = engine(folder.path());
-    let _ = engine.conclude(engine.propose(dialect::parse(EDIT), caller()));
+    let _ = run(&engine, EDIT, caller());
     let lock = std::fs::OpenOptions::new().write(true).open(folder.path().join(".memdir/lock")).unwrap();
     lock.lock().unwrap();
     let text = br#"<actions>[{"action":"append_file","path":"a.md","content":"not saved"},{"action":"read_file","path":"a.md"}]</actions>"#;
-    let report = engine.conclude(engine.propose(dialect::parse(text), caller()));
+    let report = run(&engine, text, caller());
     assert_eq!(codes(&report), [Some(Code::Busy), None]);
     assert_eq!(report.actions[1].result, Ok(memdir_core::report::Value::Text("1\n".into())));
 }
@@ -171,7 +177,7 @@ fn a_conflict_is_planned_again_also_where_the_plan_asks_the_history() {
     let folder = memory(&[("a.md", "one\n")]);
     let engine = engine(folder.path());
     let text = br#"<actions>[{"action":"append_file","path":"a.md","content":"more"},{"action":"get_history","path":"a.md"}]</actions>"#;
-    let _ = engine.conclude(engine.propose(dialect::parse(EDIT), caller()));
+    let _ = run(&engine, EDIT, caller());
     let proposal = engine.propose(dialect::parse(text), caller());
     std::fs::write(folder.path().join("a.md"), "two\n").unwrap();
     let report = engine.conclude(proposal);
@@ -188,7 +194,7 @@ fn nothing_that_was_refused_is_kept_anywhere() {
         r#"<actions>[{{"action":"update_file","path":"a.md","old_content":"one","new_content":"1"}},
         {{"action":"create_file","path":"k.md","content":"key {key}"}},{{"action":"my pin is 4711","path":"a.md"}}]</actions>"#
     );
-    let report = engine.conclude(engine.propose(dialect::parse(text.as_bytes()), caller()));
+    let report = run(&engine, text, caller());
     assert_eq!(codes(&report), [None, Some(Code::Denied), Some(Code::UnknownAction)]);
     drop(engine);
     for entry in std::fs::read_dir(folder.path().join(".memdir/local")).unwrap() {
@@ -212,7 +218,7 @@ fn a_secret_that_an_edit_completes_is_refused() {
     let mut engine = engine(folder.path());
     let run = |engine: &Engine, calls: serde_json::Value| {
         let text = format!("<actions>{calls}</actions>");
-        codes(&engine.conclude(engine.propose(dialect::parse(text.as_bytes()), caller())))
+        codes(&run(&engine, text, caller()))
     };
     let complete = json!({"action": "update_file", "path": "a.md", "old_content": "X", "new_content": "FAKEFAK7"});
     assert_eq!(run(&engine, json!([complete])), [Some(Code::Denied)]);
@@ -260,10 +266,10 @@ fn a_rule_holds_for_every_name_that_leads_to_its_place() {
     let text =
         br#"<actions>[{"action":"read_file","path":"pub.md"},{"action":"append_file","path":"pub.md","content":"x"},
         {"action":"go_to_link","link":"[[p]]"}]</actions>"#;
-    let report = engine.conclude(engine.propose(dialect::parse(text), caller()));
+    let report = run(&engine, text, caller());
     assert_eq!(codes(&report), [Some(Code::Denied); 3]);
     let text = br#"<actions>[{"action":"go_to_link","link":"[[p#gone]]"}]</actions>"#;
-    let report = engine.conclude(engine.propose(dialect::parse(text), caller()));
+    let report = run(&engine, text, caller());
     assert_eq!(codes(&report), [Some(Code::Denied)], "nor is it told which headings are there");
     assert_eq!(std::fs::read_to_string(folder.path().join("private/p.md")).unwrap(), "secret\n");
 }
@@ -303,29 +309,12 @@ fn what_may_not_be_read_is_not_shown_by_other_actions_either() {
 }
 
 #[test]
-fn undo_keeps_a_later_edit_in_another_place_and_refuses_one_in_the_same() {
-    let folder = memory(&[("a.md", "one\n\nmiddle\n\nend\n")]);
-    let engine = engine(folder.path());
-    let _ = engine.conclude(engine.propose(dialect::parse(EDIT), caller()));
-    std::fs::write(folder.path().join("a.md"), "1\n\nmiddle\n\nthe end\n").unwrap();
-    let change = engine.propose_undo(None).unwrap();
-    let done = engine.conclude_change(change, &caller()).unwrap();
-    assert_eq!(done.batch, Some(2));
-    assert_eq!(std::fs::read_to_string(folder.path().join("a.md")).unwrap(), "one\n\nmiddle\n\nthe end\n");
-    std::fs::write(folder.path().join("a.md"), "uno\n\nmiddle\n\nthe end\n").unwrap();
-    let error = engine.propose_undo(Some(2)).unwrap_err();
-    assert_eq!(error.failure.code, Code::Conflict);
-    assert!(error.diff.unwrap().contains("-uno\n+1\n"));
-    assert_eq!(engine.propose_undo(None).unwrap_err().failure.code, Code::NothingToUndo);
-}
-
-#[test]
 fn a_restored_note_is_what_it_was_after_a_batch() {
     let folder = memory(&[("a.md", "one\n")]);
     let engine = engine(folder.path());
-    let _ = engine.conclude(engine.propose(dialect::parse(EDIT), caller()));
+    let _ = run(&engine, EDIT, caller());
     let delete = br#"<actions>[{"action":"delete_file","path":"a.md"}]</actions>"#;
-    let _ = engine.conclude(engine.propose(dialect::parse(delete), caller()));
+    let _ = run(&engine, delete, caller());
     let path = memdir_core::path::MemoryPath::parse("a.md").unwrap();
     let change = engine.propose_restore(&path, 1).unwrap();
     assert_eq!(engine.conclude_change(change, &caller()).unwrap().batch, Some(3));
@@ -440,7 +429,7 @@ fn what_a_batch_takes_away_leaves_no_other_form_of_its_name_to_write() {
     ]);
     let text = format!("<actions>{actions}</actions>");
     let caller = Caller { grant: Some(Arc::new(grant)), ..caller() };
-    let report = engine.conclude(engine.propose(dialect::parse(text.as_bytes()), caller));
+    let report = run(&engine, text, caller);
     assert_eq!(std::fs::read_to_string(folder.path().join(twin)).unwrap(), "not granted\n", "{report:?}");
     assert_eq!(std::fs::read_to_string(folder.path().join("new.md")).unwrap(), "granted\n");
 }
@@ -450,7 +439,7 @@ fn what_was_wrong_with_the_history_is_still_said_when_a_batch_is_planned_again()
     let folder = memory(&[("a.md", "one\n")]);
     let engine = engine(folder.path());
     let other = engine_with(folder.path(), Durability::Atomic);
-    assert_eq!(other.conclude(other.propose(dialect::parse(EDIT), caller())).batch, Some(1));
+    assert_eq!(run(&other, EDIT, caller()).batch, Some(1));
     drop(other);
     let (state, away) = (folder.path().join(".memdir/local"), folder.path().join(".memdir/away"));
     std::fs::rename(&state, &away).unwrap();
@@ -463,163 +452,4 @@ fn what_was_wrong_with_the_history_is_still_said_when_a_batch_is_planned_again()
     let report = engine.conclude(proposal);
     assert_eq!((codes(&report), report.batch), (vec![None], Some(2)));
     assert_eq!(report.issues.iter().map(|issue| issue.code).collect::<Vec<_>>(), ["history_unusable"]);
-}
-
-#[test]
-fn an_undo_names_the_change_that_is_in_its_way() {
-    let folder = memory(&[("a.md", "- one: 1\n- two: 2\n- three: 3\n- four: 4\n- five: 5\n")]);
-    let engine = engine(folder.path());
-    let set = |key: &str, value: &str| {
-        let text =
-            format!(r#"<actions>[{{"action":"set_fact","path":"a.md","key":"{key}","value":"{value}"}}]</actions>"#);
-        engine.conclude(engine.propose(dialect::parse(text.as_bytes()), caller())).batch.unwrap()
-    };
-    let in_way = |batch: u64| {
-        let failure = engine.propose_undo(Some(batch)).unwrap_err().failure;
-        assert_eq!(failure.code, Code::Conflict);
-        (failure.details.batch, failure.message, failure.hint.unwrap())
-    };
-    let first = set("one", "a");
-    set("five", "a");
-    let second = set("one", "b");
-    set("five", "b");
-    let (blocked_by, message, hint) = in_way(first);
-    assert_eq!(blocked_by, Some(second), "not one that changed another line");
-    assert_eq!(message, format!("note `a.md` was changed in the same place since: change {second}"));
-    assert_eq!(hint, format!("`memdir undo {second}` undoes that one first; or edit the note by hand"));
-    // Where that is undone, this can be.
-    let undo = engine.propose_undo(Some(second)).unwrap();
-    engine.conclude_change(undo, &Caller::person("cli")).unwrap();
-    engine.propose_undo(Some(first)).unwrap();
-    // One that came and went is not in the way of anything.
-    let third = set("one", "c");
-    assert_eq!(in_way(first).0, Some(third));
-    let removed = br#"<actions>[{"action":"delete_file","path":"a.md"}]</actions>"#;
-    let removed = engine.conclude(engine.propose(dialect::parse(removed), caller())).batch.unwrap();
-    let undo = engine.propose_undo(Some(third)).unwrap_err().failure;
-    assert_eq!(undo.details.batch, Some(removed));
-    let undo = engine.propose_undo(Some(removed)).unwrap();
-    engine.conclude_change(undo, &Caller::person("cli")).unwrap();
-    // What the history does not know is no change of it.
-    std::fs::write(folder.path().join("a.md"), "- one: z\n").unwrap();
-    let (blocked_by, message, _) = in_way(third);
-    assert_eq!((blocked_by, message.ends_with(", outside memdir")), (None, true), "{message}");
-}
-
-#[test]
-fn an_undo_follows_a_note_that_moved_since() {
-    let folder = memory(&[]);
-    let engine = engine(folder.path());
-    let act = |action: &str| {
-        let text = format!("<actions>[{action}]</actions>");
-        engine.conclude(engine.propose(dialect::parse(text.as_bytes()), caller())).batch.unwrap()
-    };
-    let undo =
-        |batch| engine.conclude_change(engine.propose_undo(Some(batch)).unwrap(), &Caller::person("cli")).unwrap();
-    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
-    let failure = |batch| engine.propose_undo(Some(batch)).unwrap_err().failure;
-    let made = act(r##"{"action":"create_file","path":"d/x.md","content":"# X\n\n- one: 1\n- two: 1\n"}"##);
-    let one = act(r#"{"action":"set_fact","path":"d/x.md","key":"one","value":"2"}"#);
-    let two = act(r#"{"action":"set_fact","path":"d/x.md","key":"two","value":"2"}"#);
-    let folder_moved = act(r#"{"action":"rename_file","path":"d","new_path":"e"}"#);
-    undo(one);
-    assert_eq!(read("e/x.md"), "# X\n\n- one: 1\n- two: 2\n");
-    let moved = act(r#"{"action":"rename_file","path":"e/x.md","new_path":"y.md"}"#);
-    undo(two);
-    assert_eq!(read("y.md"), "# X\n\n- one: 1\n- two: 1\n");
-    // To take back that a note was made would delete what has got another name since.
-    assert_eq!(failure(made).details.batch, Some(folder_moved));
-    std::fs::remove_file(folder.path().join("y.md")).unwrap();
-    let failure = failure(moved);
-    assert_eq!(failure.code, Code::Conflict);
-    assert!(failure.message.ends_with(": it was deleted outside memdir"), "{}", failure.message);
-}
-
-#[test]
-fn undoing_a_rename_takes_along_the_links_that_were_written_since() {
-    let old = "# O\n\n[[b]] [b](b.md) ![[b#H]]\n";
-    let folder = memory(&[("a.md", "# A\n"), ("b.md", "# B\n\n# H\n"), ("o.md", old)]);
-    let engine = engine(folder.path());
-    let act = |action: &str| {
-        let text = format!("<actions>[{action}]</actions>");
-        engine.conclude(engine.propose(dialect::parse(text.as_bytes()), caller())).batch.unwrap()
-    };
-    let undo =
-        |batch| engine.conclude_change(engine.propose_undo(Some(batch)).unwrap(), &Caller::person("cli")).unwrap();
-    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
-    act(r#"{"action":"create_file","path":"p/x.md","content":"[a](../a.md)\n"}"#);
-    let note = act(r#"{"action":"rename_file","path":"b.md","new_path":"c.md"}"#);
-    assert_eq!(read("o.md"), old.replace("b.md", "c.md").replace("[b", "[c").replace("[c](", "[b]("));
-    act(r#"{"action":"create_file","path":"d.md","content":"see [[c]], [c](c.md), [[a]] and [[c#H|it]]\n"}"#);
-    undo(note);
-    assert_eq!(read("d.md"), "see [[b]], [c](b.md), [[a]] and [[b#H|it]]\n");
-    assert_eq!(read("o.md"), old);
-    let moved = act(r#"{"action":"rename_file","path":"p","new_path":"q/r"}"#);
-    assert_eq!(read("q/r/x.md"), "[a](../../a.md)\n");
-    act(r#"{"action":"create_file","path":"q/r/n.md","content":"[a](../../a.md) [x](x.md)\n"}"#);
-    std::fs::write(folder.path().join("e.md"), "[n](q/r/n.md) [q](q/r/)\n").unwrap();
-    undo(moved);
-    let all = ["p/x.md", "p/n.md", "e.md"].map(read);
-    assert_eq!(all, ["[a](../a.md)\n", "[a](../a.md) [x](x.md)\n", "[n](p/n.md) [q](p/)\n"]);
-}
-
-/// Each of these was given back and then written anew once, since it was read by the names and from the folder of later.
-#[test]
-fn undoing_a_rename_gives_back_what_there_was() {
-    for (files, from, to) in [
-        (&[("p/README.md", "x\n"), ("README.md", "x\n"), ("x.md", "[home](README.md)\n")][..], "x.md", "p/x.md"),
-        (&[("b.md", "x\n"), ("z/b.md", "x\n"), ("o.md", "[[b]] [b](b.md)\n")], "b.md", "c.md"),
-        (&[("d/e/x.md", "[o](../../../out.md)\n")], "d/e/x.md", "x.md"),
-        (&[("x.md", "[h](.github/y)\n")], "x.md", "p/x.md"),
-        (&[("proj/README.md", "[ci](.github/ci.yml)\n")], "proj", "work/proj"),
-        (&[("a/x.md", "[h](.hid/y.md)\n")], "a/x.md", "b/x.md"),
-    ] {
-        let folder = memory(&[]);
-        let engine = engine(folder.path());
-        let act = |action: serde_json::Value| {
-            let text = format!("<actions>[{action}]</actions>");
-            engine.conclude(engine.propose(dialect::parse(text.as_bytes()), caller())).batch.unwrap()
-        };
-        for (path, text) in files {
-            act(json!({"action": "create_file", "path": path, "content": text}));
-        }
-        let renamed = act(json!({"action": "rename_file", "path": from, "new_path": to}));
-        let undo = engine.propose_undo(Some(renamed)).unwrap();
-        engine.conclude_change(undo, &Caller::person("cli")).unwrap();
-        for (path, text) in files {
-            assert_eq!(std::fs::read_to_string(folder.path().join(path)).unwrap(), *text, "{path}");
-        }
-    }
-}
-
-#[test]
-fn a_link_to_a_hidden_name_goes_with_what_moves() {
-    let folder = memory(&[]);
-    let engine = engine(folder.path());
-    let act = |action: &str| {
-        let text = format!("<actions>[{action}]</actions>");
-        engine.conclude(engine.propose(dialect::parse(text.as_bytes()), caller())).batch.unwrap()
-    };
-    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
-    act(r#"{"action":"create_file","path":"a/x.md","content":"[h](.hid/y.md)\n"}"#);
-    act(r#"{"action":"rename_file","path":"a","new_path":"w/a"}"#);
-    assert_eq!(read("w/a/x.md"), "[h](.hid/y.md)\n", "the hidden folder moved too");
-    act(r#"{"action":"rename_file","path":"w/a/x.md","new_path":"w/b/x.md"}"#);
-    assert_eq!(read("w/b/x.md"), "[h](../a/.hid/y.md)\n");
-}
-
-#[test]
-fn a_link_of_another_folder_is_not_given_back() {
-    let folder = memory(&[]);
-    let engine = engine(folder.path());
-    let act = |action: &str| {
-        let text = format!("<actions>[{action}]</actions>");
-        engine.conclude(engine.propose(dialect::parse(text.as_bytes()), caller())).batch.unwrap()
-    };
-    act(r#"{"action":"create_file","path":"d/x.md","content":"See [a](../a.md).\n- one\n"}"#);
-    let removed =
-        act(r#"{"action":"update_file","path":"d/x.md","old_content":"See [a](../a.md).\n","new_content":""}"#);
-    let moved = act(r#"{"action":"rename_file","path":"d/x.md","new_path":"x.md"}"#);
-    let failure = engine.propose_undo(Some(removed)).unwrap_err().failure;
-    assert_eq!((failure.code, failure.details.batch), (Code::Conflict, Some(moved)));
 }

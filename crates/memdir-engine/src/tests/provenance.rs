@@ -31,7 +31,7 @@ fn from(origin: &str) -> Caller {
 fn send(engine: &Engine, caller: Caller, action: serde_json::Value) -> Option<u64> {
     NOW.set(NOW.get() + 60);
     let text = format!("<actions>[{action}]</actions>");
-    let report = engine.conclude(engine.propose(dialect::parse(text.as_bytes()), caller));
+    let report = run(engine, text, caller);
     assert!(codes(&report).iter().all(|code| matches!(code, None | Some(Code::AwaitingApproval))), "{report:?}");
     report.batch
 }
@@ -148,7 +148,7 @@ fn a_context_marks_what_nobody_confirmed_and_nothing_else() {
     set(&engine, from("tool:web"), "employer", "Initech");
     let context = || {
         let action = br#"<actions>[{"action":"get_context","query":"where does Ada Stone work"}]</actions>"#;
-        let report = engine.conclude(engine.propose(dialect::parse(action), caller()));
+        let report = run(&engine, action, caller());
         let value = serde_json::to_value(&report.actions[0]).unwrap();
         value["value"]["parts"][0]["text"].as_str().unwrap().to_owned()
     };
@@ -199,8 +199,7 @@ fn born_twice(folder: &Path, origin: &str, later: &str) -> (Engine, Vec<String>)
     );
     NOW.set(NOW.get() + 60);
     let text = json!([{"action": "append_file", "path": "a.md", "content": "- born: 1991\n"}]);
-    let report =
-        engine.conclude(engine.propose(dialect::parse(format!("<actions>{text}</actions>").as_bytes()), from(later)));
+    let report = run(&engine, format!("<actions>{text}</actions>"), from(later));
     let told = report.issues.into_iter().filter(|issue| issue.code == memdir_core::report::CONTRADICTION);
     (engine, told.map(|issue| issue.message).collect())
 }

@@ -26,7 +26,7 @@ fn the_21st() -> Timestamp {
 
 fn act(engine: &Engine, caller: Caller, calls: &Json) -> Json {
     let text = format!("<actions>{calls}</actions>");
-    serde_json::to_value(engine.conclude(engine.propose(dialect::parse(text.as_bytes()), caller))).unwrap()
+    serde_json::to_value(run(engine, text, caller)).unwrap()
 }
 
 #[track_caller]

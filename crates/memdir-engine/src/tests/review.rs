@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use super::{engine, memory};
+use super::{engine, memory, run};
 use crate::{Caller, Engine, FactsQuery, QuestionKind, Reply};
 use memdir_core::action::{Action, Call, SetFact};
 use memdir_core::path::MemoryPath;
@@ -301,7 +301,7 @@ fn what_may_be_a_list_is_asked_where_different_changes_wrote_it() {
     let open = || (disputes(&engine).len(), are_told(&engine));
     let send = |action: serde_json::Value| {
         let text = format!("<actions>[{action}]</actions>");
-        engine.conclude(engine.propose(memdir_dialect::parse(text.as_bytes()), Caller::model("exec")))
+        run(&engine, text, Caller::model("exec"))
     };
     let append = |text: &str| send(serde_json::json!({"action": "append_file", "path": "user.md", "content": text}));
     assert_eq!(append("- city: Bruges\n").issues, []);

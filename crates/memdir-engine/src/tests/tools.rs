@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
 
-use super::{engine, memory};
+use super::{engine, memory, run};
 use crate::{Caller, Engine, ForgetTarget, RelatedLines, ToolConsent};
 use memdir_core::report::{Code, Failure};
 use memdir_tools::{
@@ -483,7 +483,7 @@ fn the_audit_is_found_and_counted_by_server_and_tool() {
     let folder = memory(&[("a.md", "one\n")]);
     let engine = engine(folder.path());
     let read = br#"<actions>[{"action":"read_file","path":"a.md"}]</actions>"#;
-    drop(engine.conclude(engine.propose(memdir_dialect::parse(read), Caller::model("chat"))));
+    drop(run(&engine, read, Caller::model("chat")));
     for (server, own, said, micros) in [
         ("weather", "forecast", Ok(answer(false)), 3_000),
         ("weather", "forecast", Ok(answer(true)), 1_000),

@@ -9,10 +9,9 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::tools::{Scripted, a_call, answer, switched_on, toolbox, weather};
-use super::{engine, memory};
+use super::{engine, memory, run};
 use crate::{Caller, Engine, ToolConsent};
 use memdir_core::report::{Code, Report};
-use memdir_dialect as dialect;
 use memdir_policy::Mode;
 use memdir_tools::{
     CallError, CallEvents, Permission, PinState, Progress, ServerState, Tool, ToolAnswer, ToolCall, Toolbox,
@@ -25,7 +24,7 @@ fn model(session: &str) -> Caller {
 
 fn act(engine: &Engine, caller: &Caller, actions: &Value) -> Report {
     let text = format!("<actions>{actions}</actions>");
-    engine.conclude(engine.propose(dialect::parse(text.as_bytes()), caller.clone()))
+    run(engine, text, caller.clone())
 }
 
 #[track_caller]

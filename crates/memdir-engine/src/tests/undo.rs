@@ -1,0 +1,165 @@
+//! Undoing changes, with what happened since.
+
+use serde_json::json;
+
+use super::{EDIT, caller, engine, memory, run};
+use crate::{Caller, Done, Engine};
+use memdir_core::report::Code;
+
+/// Does one action, as a model; the number of its change.
+#[track_caller]
+fn act(engine: &Engine, action: impl std::fmt::Display) -> u64 {
+    run(engine, format!("<actions>[{action}]</actions>"), caller()).batch.unwrap()
+}
+
+#[track_caller]
+fn undo(engine: &Engine, batch: u64) -> Done {
+    engine.conclude_change(engine.propose_undo(Some(batch)).unwrap(), &Caller::person("cli")).unwrap()
+}
+
+#[test]
+fn undo_keeps_a_later_edit_in_another_place_and_refuses_one_in_the_same() {
+    let folder = memory(&[("a.md", "one\n\nmiddle\n\nend\n")]);
+    let engine = engine(folder.path());
+    let _ = run(&engine, EDIT, caller());
+    std::fs::write(folder.path().join("a.md"), "1\n\nmiddle\n\nthe end\n").unwrap();
+    let change = engine.propose_undo(None).unwrap();
+    let done = engine.conclude_change(change, &caller()).unwrap();
+    assert_eq!(done.batch, Some(2));
+    assert_eq!(std::fs::read_to_string(folder.path().join("a.md")).unwrap(), "one\n\nmiddle\n\nthe end\n");
+    std::fs::write(folder.path().join("a.md"), "uno\n\nmiddle\n\nthe end\n").unwrap();
+    let error = engine.propose_undo(Some(2)).unwrap_err();
+    assert_eq!(error.failure.code, Code::Conflict);
+    assert!(error.diff.unwrap().contains("-uno\n+1\n"));
+    assert_eq!(engine.propose_undo(None).unwrap_err().failure.code, Code::NothingToUndo);
+}
+
+#[test]
+fn an_undo_names_the_change_that_is_in_its_way() {
+    let folder = memory(&[("a.md", "- one: 1\n- two: 2\n- three: 3\n- four: 4\n- five: 5\n")]);
+    let engine = engine(folder.path());
+    let set = |key: &str, value: &str| {
+        act(&engine, json!({"action": "set_fact", "path": "a.md", "key": key, "value": value}))
+    };
+    let in_way = |batch: u64| {
+        let failure = engine.propose_undo(Some(batch)).unwrap_err().failure;
+        assert_eq!(failure.code, Code::Conflict);
+        (failure.details.batch, failure.message, failure.hint.unwrap())
+    };
+    let first = set("one", "a");
+    set("five", "a");
+    let second = set("one", "b");
+    set("five", "b");
+    let (blocked_by, message, hint) = in_way(first);
+    assert_eq!(blocked_by, Some(second), "not one that changed another line");
+    assert_eq!(message, format!("note `a.md` was changed in the same place since: change {second}"));
+    assert_eq!(hint, format!("`memdir undo {second}` undoes that one first; or edit the note by hand"));
+    // Where that is undone, this can be.
+    undo(&engine, second);
+    engine.propose_undo(Some(first)).unwrap();
+    // One that came and went is not in the way of anything.
+    let third = set("one", "c");
+    assert_eq!(in_way(first).0, Some(third));
+    let removed = act(&engine, json!({"action": "delete_file", "path": "a.md"}));
+    assert_eq!(in_way(third).0, Some(removed));
+    undo(&engine, removed);
+    // What the history does not know is no change of it.
+    std::fs::write(folder.path().join("a.md"), "- one: z\n").unwrap();
+    let (blocked_by, message, _) = in_way(third);
+    assert_eq!((blocked_by, message.ends_with(", outside memdir")), (None, true), "{message}");
+}
+
+#[test]
+fn an_undo_follows_a_note_that_moved_since() {
+    let folder = memory(&[]);
+    let engine = engine(folder.path());
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let failure = |batch| engine.propose_undo(Some(batch)).unwrap_err().failure;
+    let made = act(&engine, r##"{"action":"create_file","path":"d/x.md","content":"# X\n\n- one: 1\n- two: 1\n"}"##);
+    let one = act(&engine, r#"{"action":"set_fact","path":"d/x.md","key":"one","value":"2"}"#);
+    let two = act(&engine, r#"{"action":"set_fact","path":"d/x.md","key":"two","value":"2"}"#);
+    let folder_moved = act(&engine, r#"{"action":"rename_file","path":"d","new_path":"e"}"#);
+    undo(&engine, one);
+    assert_eq!(read("e/x.md"), "# X\n\n- one: 1\n- two: 2\n");
+    let moved = act(&engine, r#"{"action":"rename_file","path":"e/x.md","new_path":"y.md"}"#);
+    undo(&engine, two);
+    assert_eq!(read("y.md"), "# X\n\n- one: 1\n- two: 1\n");
+    // To take back that a note was made would delete what has got another name since.
+    assert_eq!(failure(made).details.batch, Some(folder_moved));
+    std::fs::remove_file(folder.path().join("y.md")).unwrap();
+    let failure = failure(moved);
+    assert_eq!(failure.code, Code::Conflict);
+    assert!(failure.message.ends_with(": it was deleted outside memdir"), "{}", failure.message);
+}
+
+#[test]
+fn undoing_a_rename_takes_along_the_links_that_were_written_since() {
+    let old = "# O\n\n[[b]] [b](b.md) ![[b#H]]\n";
+    let folder = memory(&[("a.md", "# A\n"), ("b.md", "# B\n\n# H\n"), ("o.md", old)]);
+    let engine = engine(folder.path());
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    act(&engine, r#"{"action":"create_file","path":"p/x.md","content":"[a](../a.md)\n"}"#);
+    let note = act(&engine, r#"{"action":"rename_file","path":"b.md","new_path":"c.md"}"#);
+    assert_eq!(read("o.md"), old.replace("b.md", "c.md").replace("[b", "[c").replace("[c](", "[b]("));
+    act(&engine, r#"{"action":"create_file","path":"d.md","content":"see [[c]], [c](c.md), [[a]] and [[c#H|it]]\n"}"#);
+    undo(&engine, note);
+    assert_eq!(read("d.md"), "see [[b]], [c](b.md), [[a]] and [[b#H|it]]\n");
+    assert_eq!(read("o.md"), old);
+    let moved = act(&engine, r#"{"action":"rename_file","path":"p","new_path":"q/r"}"#);
+    assert_eq!(read("q/r/x.md"), "[a](../../a.md)\n");
+    act(&engine, r#"{"action":"create_file","path":"q/r/n.md","content":"[a](../../a.md) [x](x.md)\n"}"#);
+    std::fs::write(folder.path().join("e.md"), "[n](q/r/n.md) [q](q/r/)\n").unwrap();
+    undo(&engine, moved);
+    let all = ["p/x.md", "p/n.md", "e.md"].map(read);
+    assert_eq!(all, ["[a](../a.md)\n", "[a](../a.md) [x](x.md)\n", "[n](p/n.md) [q](p/)\n"]);
+}
+
+/// Each of these was given back and then written anew once, since it was read by the names and from the folder of later.
+#[test]
+fn undoing_a_rename_gives_back_what_there_was() {
+    for (files, from, to) in [
+        (&[("p/README.md", "x\n"), ("README.md", "x\n"), ("x.md", "[home](README.md)\n")][..], "x.md", "p/x.md"),
+        (&[("b.md", "x\n"), ("z/b.md", "x\n"), ("o.md", "[[b]] [b](b.md)\n")], "b.md", "c.md"),
+        (&[("d/e/x.md", "[o](../../../out.md)\n")], "d/e/x.md", "x.md"),
+        (&[("x.md", "[h](.github/y)\n")], "x.md", "p/x.md"),
+        (&[("proj/README.md", "[ci](.github/ci.yml)\n")], "proj", "work/proj"),
+        (&[("a/x.md", "[h](.hid/y.md)\n")], "a/x.md", "b/x.md"),
+    ] {
+        let folder = memory(&[]);
+        let engine = engine(folder.path());
+        for (path, text) in files {
+            act(&engine, json!({"action": "create_file", "path": path, "content": text}));
+        }
+        let renamed = act(&engine, json!({"action": "rename_file", "path": from, "new_path": to}));
+        undo(&engine, renamed);
+        for (path, text) in files {
+            assert_eq!(std::fs::read_to_string(folder.path().join(path)).unwrap(), *text, "{path}");
+        }
+    }
+}
+
+#[test]
+fn a_link_to_a_hidden_name_goes_with_what_moves() {
+    let folder = memory(&[]);
+    let engine = engine(folder.path());
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    act(&engine, r#"{"action":"create_file","path":"a/x.md","content":"[h](.hid/y.md)\n"}"#);
+    act(&engine, r#"{"action":"rename_file","path":"a","new_path":"w/a"}"#);
+    assert_eq!(read("w/a/x.md"), "[h](.hid/y.md)\n", "the hidden folder moved too");
+    act(&engine, r#"{"action":"rename_file","path":"w/a/x.md","new_path":"w/b/x.md"}"#);
+    assert_eq!(read("w/b/x.md"), "[h](../a/.hid/y.md)\n");
+}
+
+#[test]
+fn a_link_of_another_folder_is_not_given_back() {
+    let folder = memory(&[]);
+    let engine = engine(folder.path());
+    act(&engine, r#"{"action":"create_file","path":"d/x.md","content":"See [a](../a.md).\n- one\n"}"#);
+    let removed = act(
+        &engine,
+        r#"{"action":"update_file","path":"d/x.md","old_content":"See [a](../a.md).\n","new_content":""}"#,
+    );
+    let moved = act(&engine, r#"{"action":"rename_file","path":"d/x.md","new_path":"x.md"}"#);
+    let failure = engine.propose_undo(Some(removed)).unwrap_err().failure;
+    assert_eq!((failure.code, failure.details.batch), (Code::Conflict, Some(moved)));
+}
