@@ -93,7 +93,7 @@ fn a_proposal_waits_until_its_time_is_over() {
     let write = |engine: &Engine, name: &str| {
         let text = format!(r#"<actions>[{{"action":"create_file","path":"{name}.md","content":"x"}}]</actions>"#);
         let caller = Caller { mode: Mode::Off, ..asking() };
-        assert!(run(&engine, text, caller).batch.is_some());
+        assert!(run(engine, text, caller).batch.is_some());
     };
     engine.settings.clock = || Timestamp::from_seconds(9_000 * 86_400);
     assert_eq!(engine.waiting().unwrap().0.len(), 1, "no batch");

@@ -218,7 +218,7 @@ fn a_secret_that_an_edit_completes_is_refused() {
     let mut engine = engine(folder.path());
     let run = |engine: &Engine, calls: serde_json::Value| {
         let text = format!("<actions>{calls}</actions>");
-        codes(&run(&engine, text, caller()))
+        codes(&run(engine, text, caller()))
     };
     let complete = json!({"action": "update_file", "path": "a.md", "old_content": "X", "new_content": "FAKEFAK7"});
     assert_eq!(run(&engine, json!([complete])), [Some(Code::Denied)]);
