@@ -14,8 +14,11 @@ use memdir_policy as policy;
 /// What to do about a failure. A hint that is for a model, which sends actions, is not for a person, who types commands.
 pub(super) fn hint(failure: &Failure) -> Option<String> {
     let said = failure.hint.as_deref();
-    if let Some(name) = said.and_then(|hint| hint.strip_prefix("send a name such as ")) {
-        return Some(format!("choose a name such as {name}"));
+    let example = ["name such as ", "day such as "];
+    if let Some(one) = said.and_then(|hint| hint.strip_prefix("send a "))
+        && example.iter().any(|start| one.starts_with(start))
+    {
+        return Some(format!("choose a {one}"));
     }
     if let Some(links) = said.and_then(|hint| hint.strip_prefix("send one of ")) {
         return Some(format!("name one of {links}"));
@@ -195,6 +198,8 @@ mod tests {
         assert_eq!(hint(&denied.clone().with_hint(policy::SETTLED)).unwrap(), "`memdir rules` shows the rule");
         assert_eq!(hint(&denied.with_hint("leave it out; x")).unwrap(), "leave it out; x");
         assert_eq!(hint(&failure("send a name such as `a.md`")).unwrap(), "choose a name such as `a.md`");
+        let no_day = Failure::new(Code::InvalidAction, "x").with_hint("send a day such as `2026-11-16`, or a time");
+        assert_eq!(hint(&no_day).unwrap(), "choose a day such as `2026-11-16`, or a time");
         assert_eq!(hint(&Failure::new(Code::Internal, "x").with_hint("send `x`")), None);
         assert_eq!(hint(&usage("x", "send `--http 8765`")).unwrap(), "send `--http 8765`");
     }

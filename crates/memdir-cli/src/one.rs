@@ -16,9 +16,11 @@ pub(super) fn carry_out(engine: &Engine, person: Caller, actions: impl IntoItera
 
 /// Runs an action and gives its answer; what was noticed on the way goes to standard error.
 pub(super) fn run(opened: &Opened, action: Action) -> Result<Value, Stop> {
+    let is_past = action.as_of().is_some();
     let report = carry_out(&opened.engine, person(), [action]);
     for issue in &report.issues {
-        let names = if issue.code == "notes_skipped" { "; `memdir check` names what it cannot read" } else { "" };
+        let is_named = issue.code == "notes_skipped" && !is_past;
+        let names = if is_named { "; `memdir check` names what it cannot read" } else { "" };
         say(format!("note: {}{names}", issue.message))?;
     }
     answer(report).map_err(|failure| bare(failure).into())

@@ -45,7 +45,8 @@ impl Folder {
                 .with_hint("name a folder that holds only notes"));
         }
         let dir = open_dir(&root).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotADirectory => Failure::new(Code::NotADirectory, "the memory is not a folder"),
+            std::io::ErrorKind::NotADirectory => Failure::new(Code::NotADirectory, "the memory is not a folder")
+                .with_hint("name the folder that holds the notes"),
             kind => Failure::new(Code::Io, format!("the memory cannot be opened: {kind}")),
         })?;
         Ok(Self { root, dir })

@@ -325,7 +325,11 @@ impl<T: Tree> Planner<'_, T> {
     pub(super) fn tell_skipped(&mut self, call: &Call, skipped: usize) {
         if skipped > 0 {
             let notes = words::count(skipped, "note");
-            let message = format!("{notes} could not be searched: no UTF-8 text, too large, or not readable");
+            let why = match call.action.as_of() {
+                Some(_) => "what was there then is no longer kept, or was no UTF-8 text, or too large",
+                None => "no UTF-8 text, too large, or not readable",
+            };
+            let message = format!("{notes} could not be searched: {why}");
             self.issue("notes_skipped", call.index, message);
         }
     }

@@ -377,15 +377,15 @@ impl Sources {
             }
         }
         table.remove("default");
-        for (name, value) in &self.environment {
-            if name != "MEMDIR" {
-                set_from_environment(&mut table, name, value)?;
+        let mut read = config_of(table.clone());
+        for (name, value) in self.environment.iter().filter(|(name, _)| *name != "MEMDIR") {
+            set_from_environment(&mut table, name, value)?;
+            if read.is_ok() {
+                read = config_of(table.clone())
+                    .map_err(|failure| failure.with_hint(format!("`{name}` in the environment says so")));
             }
         }
-        let mut config: Config = table.try_into().map_err(|error: toml::de::Error| {
-            let said = error.to_string();
-            wrong(said.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" "))
-        })?;
+        let mut config = read?;
         config.model.has_own_address = self.environment.contains_key("MEMDIR_MODEL_ADDRESS");
         Ok(config)
     }
@@ -466,6 +466,13 @@ fn read_file(path: &Path) -> Result<Table, Failure> {
     text.parse::<Table>().map_err(|error| {
         let line = error.span().map_or(1, |span| text.get(..span.start).unwrap_or_default().lines().count().max(1));
         wrong(format!("the settings file, line {line}: {}", error.message()))
+    })
+}
+
+fn config_of(table: Table) -> Result<Config, Failure> {
+    table.try_into().map_err(|error: toml::de::Error| {
+        let said = error.to_string();
+        wrong(said.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" "))
     })
 }
 

@@ -345,6 +345,9 @@ fn what_was_forgotten_does_not_come_back() {
         let found = told(&engine, &caller(), "search_files", &json!({"query": "old secret", "mode": "text"}), when);
         assert_ne!(found["value"]["total"], 1, "{found}");
     }
+    let search = json!([{"action": "search_files", "query": "old secret", "as_of": day(1)}]);
+    let said = &act(&engine, caller(), &search)["issues"][0]["message"];
+    assert!(said.as_str().unwrap().contains("what was there then is no longer kept"), "{said}");
 }
 
 #[test]
