@@ -98,6 +98,13 @@ impl From<UndoError> for ChangeError {
                         .with_hint("undo the later change first, or edit the note by hand");
                 Self { failure, diff: Some(diff) }
             }
+            UndoError::Elsewhere { path, batch, is_deleted } => {
+                let did = if is_deleted { "deleted" } else { "renamed" };
+                let mut failure = Failure::new(Code::Conflict, format!("change {batch} {did} note `{path}` since"))
+                    .with_hint(format!("`memdir undo {batch}` undoes that one first; or edit the note by hand"));
+                failure.details.batch = Some(batch);
+                failure.into()
+            }
             UndoError::Blocked(path) => Failure::new(Code::Conflict, format!("`{path}` is in the way"))
                 .with_hint("undo the later change first")
                 .into(),
@@ -183,15 +190,7 @@ impl Engine {
             let failure = nothing(format!("change {batch} has already been undone by change {undo}"));
             return Err(failure.with_hint(format!("`memdir undo {undo}` brings it back")).into());
         }
-        let steps = self.vault.steps(batch).map_err(|error| {
-            let said = failure(&error);
-            if matches!(error, VaultError::Pruned(_)) {
-                return said.with_hint("`memdir undo NUMBER` takes another change back; `memdir log` lists them");
-            }
-            said
-        })?;
-        let renames = self.vault.renames_after(batch)?;
-        let steps = plan::followed(steps, &renames);
+        let steps = self.steps_to_undo(batch, &[])?;
         let made = self.vault.time_of(batch)?;
         let then = |path: &MemoryPath| self.vault.image_at(path, batch).ok().flatten().flatten();
         let changed = |path: &MemoryPath| match then(path) {
@@ -210,33 +209,31 @@ impl Engine {
         let undone = plan::undo_with_later(&steps, &self.vault, &self.settings.limits, &later);
         let plan = undone.map_err(|error| match &error {
             UndoError::Conflict { path, .. } => {
-                let blocking = self.blocking(batch, &steps, path, &renames);
+                let blocking = self.blocking(batch, &steps, path);
                 ChangeError::from(error).blocked_by(blocking)
             }
-            UndoError::Blocked(_) | UndoError::Tree(_) => error.into(),
+            UndoError::Elsewhere { .. } | UndoError::Blocked(_) | UndoError::Tree(_) => error.into(),
         })?;
         let started = self.now();
         Ok(Change { plan, action: UNDO, batch, path: None, undoes: vec![batch], started, forgets })
     }
 
+    /// What a batch did, under the names that its notes have once the `undone` batches are undone.
+    pub(super) fn steps_to_undo(&self, batch: u64, undone: &[u64]) -> Result<Vec<Step>, ChangeError> {
+        let steps = self.vault.steps(batch).map_err(|error| {
+            let said = failure(&error);
+            if matches!(error, VaultError::Pruned(_)) {
+                return said.with_hint("`memdir undo NUMBER` takes another change back; `memdir log` lists them");
+            }
+            said
+        })?;
+        plan::followed(steps, |path| Ok(self.vault.since(path, batch, undone)?))
+    }
+
     /// What is in the way of undoing a batch at this note: the change after which it could not be undone any more. Nothing is said where
     /// the history does not tell, which is no reason for another failure.
-    fn blocking(
-        &self,
-        batch: u64,
-        steps: &[Step],
-        path: &MemoryPath,
-        renames: &[(u64, MemoryPath, MemoryPath)],
-    ) -> Option<Blocking> {
-        let exists = |path: &MemoryPath| self.vault.stamp(path).ok().flatten().is_some();
-        let is_there = exists(path);
-        let now = renames.iter().fold(path.clone(), |name, (_, from, to)| name.rebased(from, to).unwrap_or(name));
-        if !is_there && now != *path && exists(&now) {
-            let moved = |(batch, from, _): &&(u64, MemoryPath, MemoryPath)| {
-                path.is_within(from) && self.vault.undone_by(*batch).ok().flatten().is_none()
-            };
-            return renames.iter().find(moved).map(|(batch, ..)| Blocking::Change(*batch));
-        }
+    fn blocking(&self, batch: u64, steps: &[Step], path: &MemoryPath) -> Option<Blocking> {
+        let is_there = self.vault.stamp(path).ok().flatten().is_some();
         let page = LogQuery { path: Some(path.clone()), limit: MOST_LATER, ..LogQuery::default() };
         let mut first = None;
         let entries = self.vault.log(&page).ok()?.entries;

@@ -68,23 +68,15 @@ impl Engine {
         if batches.is_empty() && proposals.is_empty() {
             return Err(nothing(server, conversations.len(), elsewhere));
         }
-        let (mut kept, mut left) = (Vec::new(), Vec::new());
-        for batch in batches {
-            match self.vault.steps(batch) {
-                Ok(steps) => kept.push((batch, steps)),
-                Err(error) => left.push(LeftBatch { batch, error: error.into() }),
-            }
-        }
+        let (mut undoes, mut left) = (batches, Vec::new());
+        // The others are planned again without one that cannot be undone.
         let plan = loop {
-            let steps = kept.iter().map(|(_, steps)| steps.as_slice());
-            match plan::undo_all(steps, &self.vault, &self.settings.limits) {
+            match self.plan_undoing(&undoes) {
                 Ok(plan) => break plan,
-                // The others are planned again without it.
-                Err((at, error)) => left.push(LeftBatch { batch: kept.remove(at).0, error: error.into() }),
+                Err((at, error)) => left.push(LeftBatch { batch: undoes.remove(at), error }),
             }
         };
         left.sort_by_key(|left| std::cmp::Reverse(left.batch));
-        let undoes: Vec<u64> = kept.into_iter().map(|(batch, _)| batch).collect();
         let started = self.now();
         let change = undoes.first().map(|&batch| Change {
             plan,
@@ -103,6 +95,17 @@ impl Engine {
             left,
             proposals,
         })
+    }
+
+    /// Plans to undo several batches, the newest first; or tells the first that cannot be undone, by its place among them, and why.
+    fn plan_undoing(&self, batches: &[u64]) -> Result<plan::Plan, (usize, ChangeError)> {
+        let steps = batches.iter().enumerate().map(|(at, batch)| {
+            let newer = batches.get(..at).unwrap_or_default();
+            self.steps_to_undo(*batch, newer).map_err(|error| (at, error))
+        });
+        let steps = steps.collect::<Result<Vec<_>, _>>()?;
+        let plan = plan::undo_all(steps.iter().map(Vec::as_slice), &self.vault, &self.settings.limits);
+        plan.map_err(|(at, error)| (at, error.into()))
     }
 
     /// Makes it true: one change, which can be undone as one, and the proposals rejected. One that cannot be rejected is told, for the

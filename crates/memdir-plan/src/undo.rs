@@ -23,6 +23,16 @@ pub enum UndoError {
         /// A unified diff from what is there now to what undoing wanted.
         diff: String,
     },
+    /// What it did stands in a note that a later batch deleted or renamed, so that another may have the name now.
+    #[error("`{path}` was deleted or renamed since")]
+    Elsewhere {
+        /// The name that the note had.
+        path: MemoryPath,
+        /// The later batch.
+        batch: u64,
+        /// Whether that deleted it.
+        is_deleted: bool,
+    },
     /// It cannot be put in order with the rest. A batch that was planned can always be undone; an undoing of one that
     /// renamed things in a circle may not.
     #[error("`{0}` is in the way")]
@@ -148,25 +158,51 @@ fn give_back<T: Tree>(overlay: &mut Overlay<'_, T>, steps: &[Step], limits: &Lim
     Ok(())
 }
 
-/// The steps of a batch with the names that the notes it edited have after later renames, each of which is told with its batch.
+/// What became of a note since a batch.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Since {
+    /// The name that it has now, or had when it was deleted.
+    pub name: MemoryPath,
+    /// The first batch that renamed it, if any.
+    pub renamed: Option<u64>,
+    /// The batch that deleted it, if it was not brought back since.
+    pub deleted: Option<u64>,
+}
+
+/// The steps of a batch with the names that the notes it edited have now. `since` tells what became of the note that had a name right after it.
 ///
-/// A note that the batch made or deleted keeps the name that it had then. So does one that came to another folder, where links of
-/// Markdown would be given back that were written for the old folder.
-#[must_use]
-pub fn followed(mut steps: Vec<Step>, renames: &[(u64, MemoryPath, MemoryPath)]) -> Vec<Step> {
-    // A batch that renamed something itself gives back the links that it wrote for the old names.
-    if steps.iter().any(|step| matches!(step, Step::Move { .. })) {
-        return steps;
-    }
+/// # Errors
+///
+/// [`UndoError::Elsewhere`] where a note was deleted since, and where it has another name and the step cannot follow it: a step of a batch that
+/// renamed something itself, one that made the note, and one whose note came to another folder, where links of Markdown would be given back that
+/// were written for the old folder. Those of `since`.
+pub fn followed<E: From<UndoError>>(
+    mut steps: Vec<Step>,
+    since: impl Fn(&MemoryPath) -> Result<Since, E>,
+) -> Result<Vec<Step>, E> {
+    let has_renamed = steps.iter().any(|step| matches!(step, Step::Move { .. }));
     for step in &mut steps {
-        if let Step::Put { path, before: Some(before), after: Some(after) } = step {
-            let now = renames.iter().fold(path.clone(), |name, (_, from, to)| name.rebased(from, to).unwrap_or(name));
-            if now.parent() == path.parent() || says_same_links(before, after) {
-                *path = now;
-            }
+        let (path, edit) = match step {
+            Step::Put { path, before, after: Some(after) } => (path, before.as_ref().zip(Some(&*after))),
+            Step::Move { to, .. } => (to, None),
+            Step::Put { after: None, .. } | Step::MakeFolder { .. } | Step::RemoveFolder { .. } => continue,
+        };
+        let Since { name, renamed, deleted } = since(path)?;
+        let elsewhere = |batch, is_deleted| UndoError::Elsewhere { path: path.clone(), batch, is_deleted };
+        if let Some(batch) = deleted {
+            return Err(elsewhere(batch, true).into());
+        }
+        if name == *path {
+            continue;
+        }
+        let is_same_folder = name.parent() == path.parent();
+        let follows = |(before, after)| !has_renamed && (is_same_folder || says_same_links(before, after));
+        match renamed {
+            Some(batch) if !edit.is_some_and(follows) => return Err(elsewhere(batch, false).into()),
+            _ => *path = name,
         }
     }
-    steps
+    Ok(steps)
 }
 
 /// Whether two texts have the same links of Markdown, which are read from the folder of their note.

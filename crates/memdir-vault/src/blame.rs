@@ -180,11 +180,10 @@ pub(super) fn versions_before(
             }
         }
         // What had the name before may have left it, and is another note's history then.
-        match moves::origin(&moves::moves_in(journal, batch)?, &name) {
-            Some(earlier) => name = earlier,
-            None => break,
+        if moves::origin(&moves::moves_in(journal, batch)?, &name).is_none() {
+            break;
         }
-        before = batch;
+        (name, before) = moves::step_back(journal, batch, &name)?;
     }
     versions.reverse();
     Ok(versions)

@@ -7,15 +7,13 @@ use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::journal::{self, Flush, Journal};
 use super::marks::PrunedMarks;
-use super::moves::{
-    moves_in, moves_since, name_after, name_before, newest_at, newest_at_or_above, oldest_touching, origin,
-};
+use super::moves::{self, moves_in, name_after, newest_at, newest_at_or_above, oldest_at_or_above, origin, step_back};
 use super::recent::changed;
 use super::{Core, INIT, Vault, VaultError, Writer, contents, payload};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Log, LogAction, LogEntry};
 use memdir_core::time::Timestamp;
-use memdir_plan::{Image, PastBatch, Step};
+use memdir_plan::{Image, PastBatch, Since, Step};
 
 /// Which part of the log is wanted.
 #[derive(Clone, Debug, Default)]
@@ -38,7 +36,7 @@ pub struct LogQuery {
 const MOST_BATCHES: usize = 1_000;
 
 /// How the key of a row of `meta` begins that has the batch by which the one in its key was undone together with a newer one.
-const UNDONE: &str = "undone:";
+pub(super) const UNDONE: &str = "undone:";
 
 /// Batches that are in force, or will be once they are finished.
 pub(super) const IN_FORCE: &str = "state IN (2, 3)";
@@ -177,19 +175,15 @@ impl Vault {
         Ok(core.journal.steps(batch)?.into_iter().map(|step| step.step).collect())
     }
 
-    /// The renames after a batch, in the order in which they happened: the batch of each, the old and the new name.
+    /// What became of what was called `path` after a batch, if the `undone` batches had not been.
     ///
     /// # Errors
     ///
-    /// Those of the database.
-    pub fn renames_after(&self, batch: u64) -> Result<Vec<(u64, MemoryPath, MemoryPath)>, VaultError> {
+    /// [`VaultError::UnknownBatch`], and those of the database.
+    pub fn since(&self, path: &MemoryPath, batch: u64, undone: &[u64]) -> Result<Since, VaultError> {
         let core = self.known_core()?;
-        let Some(core) = core.as_ref() else { return Ok(Vec::new()) };
-        let mut renames = Vec::new();
-        for later in moves_since(&core.journal, batch.saturating_add(1))?.into_iter().rev() {
-            renames.extend(moves_in(&core.journal, later)?.into_iter().map(|(from, to)| (later, from, to)));
-        }
-        Ok(renames)
+        let core = core.as_ref().ok_or(VaultError::UnknownBatch(batch))?;
+        moves::since(&core.journal, path, batch, undone)
     }
 
     /// The note that is called `path` now, as it was right after a batch, whatever its name was then; an inner `None` says that
@@ -205,9 +199,13 @@ impl Vault {
         let Some(core) = core.as_ref() else { return Err(VaultError::UnknownBatch(batch)) };
         let journal = &core.journal;
         check_known(journal, batch)?;
-        let mut name = path.clone();
-        for later in moves_since(journal, batch.saturating_add(1))? {
-            name = name_before(journal, later, &name)?;
+        let (mut name, mut before) = (path.clone(), i64::MAX.unsigned_abs());
+        while let Some(later) = newest_at(journal, &name, before)?.filter(|later| *later > batch) {
+            (name, before) = step_back(journal, later, &name)?;
+            if before <= batch {
+                // It was deleted before that batch, and brought back after it.
+                return Ok(Some(None));
+            }
         }
         match image_behind(journal, &name, batch)? {
             Some(image) => Ok(Some(image)),
@@ -344,23 +342,18 @@ fn newest(journal: &Journal, page: &LogQuery, limit: usize) -> Result<Vec<u64>, 
 
 /// The batches that changed what is at `path` now, followed back through its renames.
 fn batches_of(journal: &Journal, path: &MemoryPath, page: &LogQuery) -> Result<Vec<u64>, VaultError> {
-    let mut name = path.clone();
+    let (mut name, mut before) = (path.clone(), i64::MAX.unsigned_abs());
     let mut batches = Vec::new();
-    let mut before = page.before.unwrap_or(i64::MAX.unsigned_abs());
-    // A page that is not the first starts with the name that the note had then.
-    for batch in moves_since(journal, before)? {
-        name = name_before(journal, batch, &name)?;
-    }
     while batches.len() <= page.limit {
         let Some(batch) = newest_at(journal, &name, before)? else { break };
         let (time, client) = author_of(journal, batch)?;
         let is_within = page.since.is_none_or(|since| time >= since.micros())
             && page.until.is_none_or(|until| time < until.micros());
-        if is_within && (page.client.is_none() || client == page.client) {
+        let is_on_page = page.before.is_none_or(|before| batch < before);
+        if is_on_page && is_within && (page.client.is_none() || client == page.client) {
             batches.push(batch);
         }
-        before = batch;
-        name = name_before(journal, batch, &name)?;
+        (name, before) = step_back(journal, batch, &name)?;
     }
     Ok(batches)
 }
@@ -394,12 +387,7 @@ fn image_ahead(journal: &Journal, name: &MemoryPath, batch: u64) -> Result<Optio
     let mut name = name.clone();
     let mut after = batch;
     loop {
-        let mut found: Option<u64> = None;
-        for name in std::iter::once(name.clone()).chain(name.ancestors()) {
-            let next = oldest_touching(journal, name.as_str(), after)?;
-            found = found.into_iter().chain(next).min();
-        }
-        let Some(batch) = found else { return Ok(None) };
+        let Some(batch) = oldest_at_or_above(journal, &name, after)? else { return Ok(None) };
         let moves = moves_in(journal, batch)?;
         let later = name_after(&moves, &name);
         if later == name && origin(&moves, &name).as_ref() != Some(&name) {
@@ -451,17 +439,21 @@ pub(super) fn note_undone(transaction: &Transaction<'_>, by: u64, undoes: &[u64]
     })
 }
 
-/// Follows the undoing of a batch: undone, and the undo undone, and so on.
-fn undone_by(journal: &Journal, batch: u64) -> Result<Option<u64>, VaultError> {
+/// The newest batch that undoes this one, be it undone itself or not.
+pub(super) fn newest_undoing(journal: &Journal, batch: u64) -> Result<Option<u64>, VaultError> {
     let sql = format!(
         "SELECT max(id) FROM (SELECT id, state FROM batch WHERE undoes = ?1 UNION ALL SELECT id, state FROM batch
          WHERE id = (SELECT value FROM meta WHERE key = '{UNDONE}' || ?1)) WHERE {IN_FORCE}"
     );
-    let mut statement = journal.db.prepare_cached(&sql)?;
-    let first: Option<u64> = statement.query_row([batch], |row| row.get(0))?;
+    Ok(journal.db.prepare_cached(&sql)?.query_row([batch], |row| row.get(0))?)
+}
+
+/// Follows the undoing of a batch: undone, and the undo undone, and so on.
+pub(super) fn undone_by(journal: &Journal, batch: u64) -> Result<Option<u64>, VaultError> {
+    let first = newest_undoing(journal, batch)?;
     let (mut last, mut is_undone) = (first, first.is_some());
     while let Some(undo) = last {
-        last = statement.query_row([undo], |row| row.get(0))?;
+        last = newest_undoing(journal, undo)?;
         is_undone ^= last.is_some();
     }
     Ok(first.filter(|_| is_undone))

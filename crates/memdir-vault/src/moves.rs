@@ -1,13 +1,13 @@
-//! The names that notes had: the renames of the batches, followed forth and back.
+//! The names that notes had: the renames of the batches, followed forth and back, over the times when a note was deleted and brought back.
 
 use rusqlite::{Row, params};
 
 use super::VaultError;
-use super::history::IN_FORCE;
+use super::history::{IN_FORCE, UNDONE, newest_undoing, undone_by};
 use super::journal::Journal;
 use super::place::TempFolders;
 use memdir_core::path::MemoryPath;
-use memdir_plan::Called;
+use memdir_plan::{Called, Since};
 
 /// The renames of a batch, in the order in which they happened.
 type Moves = Vec<(MemoryPath, MemoryPath)>;
@@ -45,7 +45,7 @@ fn newest_touching(journal: &Journal, path: &str, before: u64) -> Result<Option<
     Ok(journal.db.prepare_cached(&sql)?.query_row(params![path, before], |row| row.get(0))?)
 }
 
-pub(super) fn oldest_touching(journal: &Journal, path: &str, after: u64) -> Result<Option<u64>, VaultError> {
+fn oldest_touching(journal: &Journal, path: &str, after: u64) -> Result<Option<u64>, VaultError> {
     let sql = format!("SELECT min(batch) FROM ({} UNION ALL {})", nearest("path", ">"), nearest("new_path", ">"));
     Ok(journal.db.prepare_cached(&sql)?.query_row(params![path, after], |row| row.get(0))?)
 }
@@ -69,6 +69,80 @@ fn nearest(column: &str, side: &str) -> String {
 pub(super) fn name_before(journal: &Journal, batch: u64, name: &MemoryPath) -> Result<MemoryPath, VaultError> {
     let moves = moves_in(journal, batch)?;
     Ok(moves.iter().rev().fold(name.clone(), |name, (from, to)| name.rebased(to, from).unwrap_or(name)))
+}
+
+/// The batch that removed what is called `name`, if `batch` brought it back by undoing that one.
+fn removed_by(journal: &Journal, batch: u64, name: &MemoryPath) -> Result<Option<u64>, VaultError> {
+    let sql = format!(
+        "SELECT max(batch) FROM step WHERE path = ?1 AND kind = 4 AND after IS NULL AND batch < ?2
+         AND ((SELECT undoes FROM batch WHERE id = ?2) = step.batch
+              OR (SELECT value FROM meta WHERE key = '{UNDONE}' || step.batch) = ?2)
+         AND EXISTS (SELECT 1 FROM step WHERE path = ?1 AND batch = ?2 AND kind = 4 AND before IS NULL AND after IS NOT NULL)"
+    );
+    Ok(journal.db.prepare_cached(&sql)?.query_row(params![name.as_str(), batch], |row| row.get(0))?)
+}
+
+/// The name that what is called `name` after a batch had before it, and the batch before which it is to be followed on: the next one,
+/// or where the batch brought a note back, the one that removed it and all before that.
+pub(super) fn step_back(journal: &Journal, batch: u64, name: &MemoryPath) -> Result<(MemoryPath, u64), VaultError> {
+    Ok(match removed_by(journal, batch, name)? {
+        Some(removed) => (name.clone(), removed + 1),
+        None => (name_before(journal, batch, name)?, batch),
+    })
+}
+
+/// What became of what is called `name` after a batch, once the `undone` batches, the newest first, are undone.
+pub(super) fn since(journal: &Journal, name: &MemoryPath, batch: u64, undone: &[u64]) -> Result<Since, VaultError> {
+    let mut now = Since { name: name.clone(), renamed: None, deleted: None };
+    let mut after = batch;
+    while let Some(later) = oldest_at_or_above(journal, &now.name, after)? {
+        after = later;
+        let name = name_after(&moves_in(journal, later)?, &now.name);
+        if name != now.name {
+            if now.renamed.is_none() && !undone.contains(&later) && undone_by(journal, later)?.is_none() {
+                now.renamed = Some(later);
+            }
+            now.name = name;
+        }
+        if removes(journal, later, &now.name)? {
+            match brought_back(journal, later, &now.name)? {
+                Some(back) => after = back,
+                None => {
+                    now.deleted = Some(later);
+                    break;
+                }
+            }
+        }
+    }
+    let last = now.deleted.filter(|batch| undone.contains(batch));
+    if last.is_some() || now.deleted.is_none() {
+        for batch in undone.iter().filter(|batch| last.is_none_or(|last| **batch < last)) {
+            now.name = name_before(journal, *batch, &now.name)?;
+        }
+        now.deleted = None;
+    }
+    Ok(now)
+}
+
+/// The oldest batch after `after` that touched what has this name, or a folder above it.
+pub(super) fn oldest_at_or_above(journal: &Journal, name: &MemoryPath, after: u64) -> Result<Option<u64>, VaultError> {
+    let mut found: Option<u64> = None;
+    for name in std::iter::once(name.clone()).chain(name.ancestors()) {
+        found = found.into_iter().chain(oldest_touching(journal, name.as_str(), after)?).min();
+    }
+    Ok(found)
+}
+
+fn removes(journal: &Journal, batch: u64, name: &MemoryPath) -> Result<bool, VaultError> {
+    let sql = "SELECT 1 FROM step WHERE batch = ?1 AND path = ?2 AND kind = 4 AND after IS NULL";
+    Ok(journal.db.prepare_cached(sql)?.exists(params![batch, name.as_str()])?)
+}
+
+/// The newest batch that brought back what `removed` had removed.
+fn brought_back(journal: &Journal, removed: u64, name: &MemoryPath) -> Result<Option<u64>, VaultError> {
+    let back = newest_undoing(journal, removed)?;
+    let is_back = back.map(|back| removed_by(journal, back, name)).transpose()?.flatten().is_some();
+    Ok(back.filter(|_| is_back))
 }
 
 /// The name that what is called `name` before some moves has after them.
@@ -103,12 +177,14 @@ pub(super) fn names_before(journal: &Journal, name: &MemoryPath) -> Result<Vec<C
     let mut names = Vec::new();
     loop {
         let found = newest_at(journal, &name, before)?;
+        let removed = found.map_or(Ok(None), |batch| removed_by(journal, batch, &name))?;
         let earlier = match found {
+            Some(_) if removed.is_some() => Some(name.clone()),
             Some(batch) => origin(&moves_in(journal, batch)?, &name),
             None => None,
         };
         before = found.unwrap_or(0);
-        if earlier.as_ref() == Some(&name) {
+        if earlier.as_ref() == Some(&name) && removed.is_none() {
             continue;
         }
         let taken = if until == u64::MAX { None } else { oldest_touching(journal, name.as_str(), until)? };
@@ -118,6 +194,7 @@ pub(super) fn names_before(journal: &Journal, name: &MemoryPath) -> Result<Vec<C
             Some(earlier) => name = earlier,
             None => return Ok(names),
         }
+        before = removed.map_or(before, |removed| removed + 1);
         until = before;
     }
 }

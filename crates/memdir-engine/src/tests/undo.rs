@@ -2,9 +2,11 @@
 
 use serde_json::json;
 
-use super::{EDIT, caller, engine, memory, run};
+use super::{EDIT, caller, engine, memory, run, snapshot};
 use crate::{Caller, Done, Engine};
+use memdir_core::path::MemoryPath;
 use memdir_core::report::Code;
+use memdir_vault::{LogQuery, VaultError};
 
 /// Does one action, as a model; the number of its change.
 #[track_caller]
@@ -162,4 +164,53 @@ fn a_link_of_another_folder_is_not_given_back() {
     let moved = act(&engine, r#"{"action":"rename_file","path":"d/x.md","new_path":"x.md"}"#);
     let failure = engine.propose_undo(Some(removed)).unwrap_err().failure;
     assert_eq!((failure.code, failure.details.batch), (Code::Conflict, Some(moved)));
+}
+
+/// Names that one note gave up and another one took.
+#[test]
+fn an_undo_never_reaches_another_note_that_took_the_name() {
+    let plan = ("Plan.md", "# Plan\n\n- status: open\n");
+    let folder = memory(&[plan, ("Draft.md", "# Draft\n\n- status: done\n")]);
+    let engine = engine(folder.path());
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).ok();
+    let failure = |batch| engine.propose_undo(Some(batch)).unwrap_err().failure;
+    let set = act(&engine, r#"{"action":"set_fact","path":"Plan.md","key":"status","value":"done"}"#);
+    let removed = act(&engine, r#"{"action":"delete_file","path":"Plan.md"}"#);
+    let moved = act(&engine, r#"{"action":"rename_file","path":"Draft.md","new_path":"Plan.md"}"#);
+    let refused = failure(set);
+    assert_eq!((refused.code, refused.details.batch), (Code::Conflict, Some(removed)));
+    assert_eq!(refused.message, format!("change {removed} deleted note `Plan.md` since"));
+    act(&engine, r#"{"action":"rename_file","path":"Plan.md","new_path":"Archive.md"}"#);
+    assert_eq!(failure(moved).code, Code::Conflict, "it has another name");
+    undo(&engine, removed);
+    undo(&engine, set);
+    assert_eq!(read("Plan.md").as_deref(), Some(plan.1));
+    assert_eq!(read("Archive.md").as_deref(), Some("# Draft\n\n- status: done\n"));
+    // What is told of the note is its own.
+    let path = MemoryPath::parse("Plan.md").unwrap();
+    let page = LogQuery { path: Some(path.clone()), limit: 9, ..LogQuery::default() };
+    let log = engine.log(&page, false).unwrap().entries;
+    assert_eq!(log.iter().filter_map(|entry| entry.batch).collect::<Vec<_>>(), [6, 5, removed, set]);
+    let next = LogQuery { before: Some(5), ..page };
+    assert_eq!(engine.log(&next, false).unwrap().entries.len(), 2);
+    let change = engine.propose_restore(&path, set).unwrap();
+    engine.conclude_change(change, &Caller::person("cli")).unwrap();
+    assert_eq!(read("Plan.md").as_deref(), Some("# Plan\n\n- status: done\n"));
+    let target = crate::ForgetTarget::Note(path);
+    engine.forget(&target, crate::RelatedLines::Keep, None, &Caller::person("cli")).unwrap();
+    assert!(matches!(engine.vault.steps(set), Err(VaultError::Pruned(_))), "its first text is kept nowhere");
+}
+
+#[test]
+fn what_was_undone_and_done_again_is_where_it_was() {
+    let folder = memory(&[("Plan.md", "# Plan\n\n- status: open\n")]);
+    let engine = engine(folder.path());
+    act(&engine, r#"{"action":"rename_file","path":"Plan.md","new_path":"Old.md"}"#);
+    act(&engine, r#"{"action":"create_file","path":"Plan.md","content":"- status: open\n"}"#);
+    act(&engine, r#"{"action":"set_fact","path":"Plan.md","key":"status","value":"done"}"#);
+    let before = snapshot(folder.path());
+    for batch in [3, 2, 1, 6, 5, 4] {
+        undo(&engine, batch);
+    }
+    assert_eq!(snapshot(folder.path()), before);
 }
