@@ -14,13 +14,13 @@ const MOST_LINES: usize = 12;
 /// A longer text is no place that a person would look at.
 const MOST_OLD_BYTES: usize = 2_000;
 
-/// The action that takes the fact of a line out of a note, with the lines in which it goes on; lines are counted from 1. `None` where
-/// that would take more away than the one fact that begins there, or leave a part of it, or where it goes on in a line without indent.
+/// The action that takes the fact of a line out of a note; lines are counted from 1. `None` where that would take more away than the one fact
+/// that begins there, or leave a part of it, or where it goes on in further lines: who reads of the first may not mean these.
 pub(super) fn without_line(source: &MemoryPath, text: &str, line: usize) -> Option<Action> {
     let note = Note::parse(text);
     let (own, others): (Vec<_>, Vec<_>) = note.facts().into_iter().partition(|fact| fact.line == line);
     let [fact] = own.as_slice() else { return None };
-    if matches!(fact.place, Place::Item { .. }) && note.goes_on_unindented(&fact.span) {
+    if text.get(fact.span.clone())?.contains('\n') {
         return None;
     }
     // A field in a sentence is not all that its line says, and a block may be linked to.

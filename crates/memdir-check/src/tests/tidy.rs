@@ -77,6 +77,10 @@ fn a_fact_whose_time_is_over_goes_where_its_key_says_nothing_else() {
     let text = "# Ada\n- permit: A12 (until 2024-05)\n- job: nurse (2010–2014)\n- job: pilot (2015–)\n- pass: B (until 2030)\n";
     let after = check_steps(&[("user.md", text)], &["its time is over"]);
     assert_eq!(after["user.md"], text.replace("- permit: A12 (until 2024-05)\n", ""));
+    // What is said behind the period may hold still.
+    let text = "# Ada\n\n**Gym:** City club (until 2011)\nThe door code is 1234.\n\n- work: archive (until 2019), now the library\n\
+                - doctor: Weber (until 2020)\n  her successor has the papers\n";
+    assert_eq!(check_steps(&[("user.md", text)], &[])["user.md"], text);
 }
 
 #[test]

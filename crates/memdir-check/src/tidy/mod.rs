@@ -198,14 +198,16 @@ fn twin(finding: &Finding, seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) ->
     })
 }
 
-/// The facts of a note whose time is over, where their key has no other line: several are a history that somebody keeps.
+/// The facts of a note whose time is over, where their key has no other line: several are a history that somebody keeps. What is said behind
+/// the period may hold still.
 fn expired(path: &MemoryPath, note: &Note<'_>, now: Timestamp) -> Vec<TidyStep> {
     let facts = note.facts();
     let mut lines: HashMap<String, usize> = HashMap::new();
     facts.iter().for_each(|one| *lines.entry(fact::key(&one.key)).or_default() += 1);
     let over = facts.iter().filter(|one| {
         let is_over = Period::of_value(&one.value).is_some_and(|period| period.is_over(now));
-        is_over && lines.get(&fact::key(&one.key)) == Some(&1)
+        let behind = one.value.rsplit_once(')').map_or("", |(_, behind)| behind);
+        is_over && !behind.contains(char::is_alphanumeric) && lines.get(&fact::key(&one.key)) == Some(&1)
     });
     let step = |line: usize| {
         let action = without_line(path, note.text(), line)?;

@@ -50,7 +50,8 @@ impl Note<'_> {
     /// Finds what has to be done so that the fact `key` says `value`, which is one line.
     ///
     /// A fact that stands in one place is replaced there, whatever its form: all lines of its value go, and its mark, its
-    /// key, the id of its block, comments behind it and what is nested below it stay. Where the note has no such fact, it
+    /// key, the id of its block, comments behind it and what is nested below it stay. A line of a text or a definition that goes on
+    /// without indent is not replaced: what follows may be about something else. Where the note has no such fact, it
     /// is added
     ///
     /// * after the facts that stand under the title and above the next heading, in their form;
@@ -157,7 +158,7 @@ impl Note<'_> {
             Source::Front(entry) => self.replace_front(entry, value),
             Source::Row(row) => self.replace_cell(row, stated, value),
             // A line below it that is not indented is none of it for who writes so.
-            Source::Definition(_) if self.goes_on_unindented(&stated.value) => None,
+            Source::Line { .. } | Source::Definition(_) if self.goes_on_unindented(&stated.value) => None,
             Source::Item(item) => {
                 let is_nested = self.markup.runs.items.get(item).is_some_and(|item| item.has_more);
                 // What stands below a key without a value is its value.
@@ -167,10 +168,8 @@ impl Note<'_> {
         }
     }
 
-    /// Whether a value goes on in lines without indent. Markdown takes them for a part of an item; whoever wrote them may not, so
-    /// that nothing takes them away unasked.
-    #[must_use]
-    pub fn goes_on_unindented(&self, value: &Range<usize>) -> bool {
+    /// Whether a value goes on in lines without indent. Markdown takes them for a part of it; whoever wrote them may not.
+    fn goes_on_unindented(&self, value: &Range<usize>) -> bool {
         self.slice(value.clone()).lines().skip(1).any(|line| !line.starts_with([' ', '\t', '>']))
     }
 
