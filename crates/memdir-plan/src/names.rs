@@ -1,5 +1,7 @@
 //! The names of notes, and which of them a text says.
 
+use std::ops::Range;
+
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
 use memdir_note::{Note, words};
@@ -51,14 +53,25 @@ pub(crate) fn named_first(
     notes: Vec<NoteNames>,
     known: &[MemoryPath],
 ) -> Result<Option<MemoryPath>, Failure> {
-    let text = words_of(text);
+    let places = places_of(text);
+    let text_words = words_at(text, &places);
+    // `Anna-Lena` is no Anna.
+    let is_joined = |at: usize| text.get(..at).is_some_and(|before| before.ends_with('-'));
+    let joins = |at: usize| {
+        let mut rest = text.get(at..).unwrap_or_default().chars();
+        rest.next() == Some('-') && rest.next().is_some_and(char::is_alphanumeric)
+    };
     let (mut best, mut found) = (None, Vec::new());
     for note in notes {
         let is_known = note.has_short() && known.contains(&note.path);
         let names = note.names.iter().filter(|name| is_name(name) && (is_known || !is_short(name)));
         let starts = names.filter_map(|name| {
-            let name = words_of(name);
-            let at = text.windows(name.len().max(1)).position(|part| part == name)?;
+            let name = words_at(name, &places_of(name));
+            let length = name.len().max(1);
+            let at = text_words.windows(length).zip(places.windows(length)).position(|(part, places)| {
+                let [Some(first), Some(last)] = [places.first(), places.last()] else { return false };
+                part == name && !is_joined(first.start) && !joins(last.end)
+            })?;
             Some((at, std::cmp::Reverse(name.len())))
         });
         let Some(start) = starts.min() else { continue };
@@ -88,11 +101,15 @@ fn letters(name: &str) -> usize {
     name.chars().filter(|character| character.is_alphanumeric()).count()
 }
 
+fn places_of(text: &str) -> Vec<Range<usize>> {
+    let mut places = Vec::new();
+    words::each(text, &mut |_, place| places.push(place));
+    places
+}
+
 /// The words of a text as they are written, in one form of Unicode: who writes of a home does not mean the note Home.
-fn words_of(text: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    words::each(text, &mut |_, place| found.extend(text.get(place).map(|word| word.nfc().collect())));
-    found
+fn words_at(text: &str, places: &[Range<usize>]) -> Vec<String> {
+    places.iter().map(|place| text.get(place.clone()).unwrap_or_default().nfc().collect()).collect()
 }
 
 /// The only note of several that `said`, a name in backticks or a noun, can mean; `None` where there is none.

@@ -11,10 +11,10 @@ use crate::{Answer, Planner, section, words, write};
 use memdir_core::action::{Call, Remember};
 use memdir_core::catalog::{invalid_path, shorten};
 use memdir_core::path::{MemoryPath, PERSON, PERSON_NOTE};
-use memdir_core::report::{Failure, Kind, Remembered, RememberedChange, SimilarLine, Value};
+use memdir_core::report::{Code, Failure, Kind, Remembered, RememberedChange, SimilarLine, Value};
 use memdir_note::stem::Stem;
 use memdir_note::words::{self as note_words, called};
-use memdir_note::{Heading, Link, Note, Syntax, Target, fact, link, name};
+use memdir_note::{Heading, Link, Note, Syntax, Target, fact, folded, link, name};
 use memdir_rank::Question;
 
 /// The folder of a new note where the memory does not show another one.
@@ -95,8 +95,12 @@ impl<T: Tree> Planner<'_, T> {
             }
         };
         let mut told = told(&text, &after, &thing);
-        if let (Thing::Fact { key, .. }, RememberedChange::Added) = (&thing, told.change) {
-            told.similar = similar(&after, key, told.line);
+        if told.change == RememberedChange::Added {
+            let key = match &thing {
+                Thing::Fact { key, .. } => Some((*key).to_owned()),
+                Thing::Line(line) => Note::parse(line).facts().into_iter().next().map(|fact| fact.key),
+            };
+            told.similar = key.map(|key| similar(&after, &key, told.line)).unwrap_or_default();
         }
         if title.is_some() {
             told.change = RememberedChange::Created;
@@ -128,9 +132,10 @@ impl<T: Tree> Planner<'_, T> {
         stat.is_some_and(|stat| stat.kind == Kind::File)
     }
 
-    /// The note that is named by a path, a file name, a title, an alias, or a link to it.
+    /// The note that is named by a path, a file name, a title, an alias, or a link to it. Case and what parts the words do not count; an accent
+    /// or a sign does, since what is remembered may take the place of something.
     fn note_called(&mut self, call: &Call, said: &str) -> Result<Option<MemoryPath>, Failure> {
-        let name = link::parse(said).path;
+        let name = name_in(said);
         let paths = [name.clone(), format!("{name}.md")].map(|path| MemoryPath::parse(&path));
         let [whole, _] = &paths;
         whole.as_ref().map_err(|error| invalid_path(said, *error))?;
@@ -147,16 +152,34 @@ impl<T: Tree> Planner<'_, T> {
         } else {
             self.all_called(call, &name)?
         };
-        let found = if found.is_empty() { self.labelled(call, &name)? } else { found };
-        let found: Vec<_> = found.into_iter().filter(|path| path.is_note() && may_show(call, path)).collect();
-        the_only(&format!("`{}`", shorten(said)), found.iter())
+        let may_be = |path: &MemoryPath| path.is_note() && may_show(call, path);
+        let found: Vec<_> = found.into_iter().filter(may_be).collect();
+        let mut exact: Vec<_> = found.iter().filter(|path| is_path(&name) || self.is_spelled(path, &name)).collect();
+        let labelled = if found.is_empty() { self.labelled(call, &name)? } else { Vec::new() };
+        exact.extend(labelled.iter().filter(|path| may_be(path)));
+        match found.first() {
+            Some(like) if exact.is_empty() => {
+                let message = format!("`{}` is nearly what `{like}` is called", shorten(said));
+                let hint = format!("give its path, `{like}`, if it is meant; else the path of a new note");
+                Err(Failure::new(Code::AmbiguousLink, message).with_hint(hint))
+            }
+            _ => the_only(&format!("`{}`", shorten(said)), exact.into_iter()),
+        }
+    }
+
+    /// Whether a note is called so, with the same accents and signs.
+    fn is_spelled(&self, path: &MemoryPath, name: &str) -> bool {
+        let wanted = spelled(name);
+        let text = self.text_of(path).unwrap_or_default();
+        let is_it = |one: &str| spelled(one) == wanted;
+        NoteNames::of(path, &text).names.iter().any(|one| is_it(one)) || is_it(path.stem())
     }
 
     /// The notes to which the note about the person links by this label, as in `[[people/colin|Mr Thripp]]`.
     fn labelled(&mut self, call: &Call, name: &str) -> Result<Vec<MemoryPath>, Failure> {
-        let wanted = called(name);
+        let wanted = spelled(name);
         let mut linked =
-            self.linked_by_person(call, |link| link.text.as_ref().is_some_and(|label| called(label) == wanted))?;
+            self.linked_by_person(call, |link| link.text.as_ref().is_some_and(|label| spelled(label) == wanted))?;
         linked.sort_unstable();
         linked.dedup();
         Ok(linked)
@@ -233,7 +256,11 @@ impl<T: Tree> Planner<'_, T> {
 
     /// Where the note is made that `said` names.
     fn new_place(&mut self, call: &Call, said: &str, key: Option<&str>) -> Result<Place, Failure> {
-        let name = link::parse(said).path;
+        let name = name_in(said);
+        if called(&name).is_empty() {
+            let failure = words::invalid(call.index, "remember", "the name of `note` has no letters");
+            return Err(failure.with_hint("send a name of letters or digits, or a path"));
+        }
         let parse = |path: &str| MemoryPath::parse(path).map_err(|error| invalid_path(said, error));
         if is_path(&name) {
             let path = parse(&name)?;
@@ -253,7 +280,7 @@ impl<T: Tree> Planner<'_, T> {
     }
 
     /// The folder in which the memory keeps such notes: most of those that state a fact of this key, else most of those to
-    /// which the note about the person links. `None` where there are none; `Some(None)` is the root.
+    /// which the note about the person links. `None` where no folder has most; `Some(None)` is the root.
     fn folder_of_kind(&mut self, call: &Call, key: Option<&str>) -> Result<Option<Option<MemoryPath>>, Failure> {
         let may_show = self.manner.may_show;
         let stating = key.map(|key| self.notes_stating(call, key)).transpose()?.unwrap_or_default();
@@ -263,7 +290,8 @@ impl<T: Tree> Planner<'_, T> {
                 *folders.entry(path.parent()).or_default() += 1;
             }
             let most = folders.values().max().copied();
-            folders.into_iter().find(|(_, count)| Some(*count) == most).map(|(folder, _)| folder)
+            let mut most = folders.into_iter().filter(|(_, count)| Some(*count) == most);
+            most.next().filter(|_| most.next().is_none()).map(|(folder, _)| folder)
         };
         if let Some(folder) = of_kind(stating) {
             return Ok(Some(folder));
@@ -306,6 +334,18 @@ impl<T: Tree> Planner<'_, T> {
         // Of what is as frequent, the last one counts.
         [' ', '-', '_'].into_iter().max_by_key(count).unwrap_or('_')
     }
+}
+
+/// The name that is said: the target of a link, or as it stands, with the `#` of `C#`.
+fn name_in(said: &str) -> String {
+    let said = said.trim();
+    if is_path(said) || said.starts_with(['[', '!']) { link::parse(said).path } else { said.to_owned() }
+}
+
+/// A name but for its case and what may part its words.
+fn spelled(name: &str) -> String {
+    let parts = [' ', '\u{a0}', '_', '-', '.', ',', '\'', '\u{2019}'];
+    folded(name).replace(parts, "")
 }
 
 /// Whether a name is a path, and no title.

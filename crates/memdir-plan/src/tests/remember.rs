@@ -174,6 +174,30 @@ fn what_cannot_be_filed_says_what_to_send() {
 }
 
 #[test]
+fn a_name_that_is_only_like_one_is_asked_about() {
+    let tree = MapTree::of([
+        ("user.md", "# Me\n"),
+        ("people/änne.md", "---\naliases: [Änne]\n---\n# Änne Groß\n\n- job: nurse\n"),
+        ("c.md", "# C#\n\n- kind: language\n"),
+    ]);
+    let fact = |note: &str| json!({"action": "remember", "note": note, "key": "job", "value": "pilot"});
+    for note in ["Anne Groß", "Anne", "Anne Gross", "C++", "[[Anne]]"] {
+        let (entry, after) = one(&tree, fact(note));
+        assert_eq!((&entry["error"]["code"], after == tree), (&json!("ambiguous_link"), true), "{note}: {entry}");
+    }
+    for (note, path) in [("änne GROSS", "people/änne.md"), ("A\u{308}nne", "people/änne.md"), ("c#", "c.md")] {
+        assert_eq!(remembered(&tree, fact(note)).0, path, "{note}");
+    }
+    let (path, _, text) = remembered(&tree, fact("F#"));
+    assert_eq!((path.as_str(), text.as_str()), ("people/f.md", "# F#\n\n- job: pilot\n"));
+    assert_eq!(remembered(&tree, fact("entities/c++.md")).2, "# C++\n\n- job: pilot\n");
+    let (entry, _) = one(&tree, fact("🐶"));
+    assert!(entry["error"]["message"].as_str().unwrap().ends_with("the name of `note` has no letters"), "{entry}");
+    assert_eq!(remembered(&tree, json!({"text": "Änne-Marie is nice"})).0, "user.md");
+    assert_eq!(remembered(&tree, json!({"text": "Änne - my boss - is nice"})).0, "people/änne.md");
+}
+
+#[test]
 fn lines_that_may_say_the_same_in_another_form_are_told() {
     let text = "# Pilchard\n\n- breed: lurcher\n- weighs 13.2 kg\n- born 2019, Truro\n\nHe weighed 9 kg as a pup.\n";
     let tree = MapTree::of([("pilchard.md", text)]);
@@ -186,6 +210,8 @@ fn lines_that_may_say_the_same_in_another_form_are_told() {
     assert_eq!(found, expected, "{told}");
     assert_eq!(fact("weight in May").get("similar"), None, "every word counts");
     assert_eq!(fact("breed").get("similar"), None, "what is replaced is told as that");
+    let (_, told, _) = remembered(&tree, json!({"note": "Pilchard", "text": "Breed: whippet"}));
+    assert_eq!((&told["change"], &told["similar"][0]["text"]), (&json!("added"), &json!("- breed: lurcher")));
 }
 
 #[test]
