@@ -421,7 +421,7 @@ impl<'t, T: Tree> Planner<'t, T> {
             Action::ListDirectory(list) => self.list_directory(call, list.path.as_ref()),
             Action::GetFileInfo(info) => self.get_file_info(&info.path),
             Action::GetSize(size) => self.get_size(size.path.as_ref()),
-            Action::GetHistory(history) => self.get_history(history),
+            Action::GetHistory(history) => self.get_history(call, history),
             Action::Recent(recent) => self.recent(call, recent),
             Action::GoToLink(link) => self.go_to_link(call, link),
             Action::SearchFiles(search) => self.search_files(call, search),

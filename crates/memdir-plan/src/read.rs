@@ -108,7 +108,11 @@ impl<T: Tree> Planner<'_, T> {
         let listing = self.overlay.list(folder.as_ref())?;
         let mut entries = Vec::with_capacity(listing.entries.len());
         for entry in listing.entries {
-            let size = match MemoryPath::in_folder(folder.as_ref(), &entry.name) {
+            let path = MemoryPath::in_folder(folder.as_ref(), &entry.name);
+            if path.as_ref().is_ok_and(|path| !(self.manner.may_show)(call, path)) {
+                continue;
+            }
+            let size = match path {
                 Ok(path) if !entry.is_link => self.size(&path, &entry.stat)?,
                 _ => entry.stat.size,
             };
@@ -212,10 +216,18 @@ impl<T: Tree> Planner<'_, T> {
         Ok(Value::File(FileInfo { path: asked.clone(), kind: stat.kind, size, lines, modified, digest }).into())
     }
 
-    pub(super) fn get_history(&self, asked: &GetHistory) -> Result<Answer, Failure> {
+    pub(super) fn get_history(&self, call: &Call, asked: &GetHistory) -> Result<Answer, Failure> {
         let limit = asked.limit.map_or(HISTORY_LIMIT, |limit| limit as usize);
         let path = self.resolve(&asked.path)?;
-        let log = self.overlay.tree().history(&path, limit).map_err(words::failure)?;
+        let mut log = self.overlay.tree().history(&path, limit).map_err(words::failure)?;
+        // A batch may have changed what the call is not told of.
+        let may_show = |path: &MemoryPath| (self.manner.may_show)(call, path);
+        for entry in &mut log.entries {
+            entry.changed.retain(may_show);
+            entry.actions.retain(|action| {
+                action.path.as_ref().is_none_or(|path| MemoryPath::parse(path).is_ok_and(|path| may_show(&path)))
+            });
+        }
         if log.entries.is_empty() && self.overlay.stat(&path)?.is_none() {
             return Err(words::not_found(words::noun(&asked.path), &asked.path));
         }

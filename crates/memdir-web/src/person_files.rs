@@ -81,6 +81,8 @@ pub struct RegisteredClient {
     pub read: Vec<String>,
     /// What it may write, and read too.
     pub write: Vec<String>,
+    /// What does not exist for it, whatever else it may read, as globs.
+    pub hide: Vec<String>,
     /// The actions that it may send; `None` for all.
     pub actions: Option<Vec<String>>,
     /// The tools of other servers that it may see and call.
@@ -108,6 +110,8 @@ pub struct NewClient {
     pub read: Vec<String>,
     /// Globs of what it may write, and read too.
     pub write: Vec<String>,
+    /// Globs of what does not exist for it, whatever else it may read.
+    pub hide: Vec<String>,
     /// The actions that it may send, or `read` for all that only read; none for every one.
     pub tools: Vec<String>,
     /// When its access ends: after some days, such as `30d`, or at the start of a date in UTC.

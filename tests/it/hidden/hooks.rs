@@ -44,7 +44,10 @@ impl Owned {
         fs::create_dir_all(&settings).unwrap();
         fs::write(settings.join("config.toml"), SETTINGS).unwrap();
         let mut add = vec!["client", "add", "shelf"];
-        add.extend(read.iter().flat_map(|glob| ["--read", glob]));
+        add.extend(read.iter().flat_map(|glob| match glob.strip_prefix('!') {
+            Some(hidden) => ["--hide", hidden],
+            None => ["--read", glob],
+        }));
         add.extend(write.iter().flat_map(|glob| ["--write", glob]));
         assert_eq!(owned.run(&add, "").code, 0);
         // Changes of today and an index of all notes.

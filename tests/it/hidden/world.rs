@@ -28,11 +28,13 @@ pub(super) type Globs = (&'static [&'static str], &'static [&'static str]);
 
 /// The grants that are tried.
 pub(super) const GRANTS: &[Globs] = &[
+    (&["**", "!private/**", "!people/**", "!shared/b/**", "!zz/**"], &["**"]),
     (&["work/**", "user.md", "lib/**", "memories/**"], &["work/**", "user.md", "memories/**"]),
     (&["**/pub*.md", "shared/*/x/**", "lib/*"], &["work/log/**", "shared/*/x/**", "new/deep/**", "*.png"]),
     (&["user.md", "work/*.md", "lib/in/**", "lib/*.md"], &["work/p*.md", "memories/a*.md", "people/*.md"]),
     (&["*"], &["private2/**"]),
     (&["lib/**"], &[]),
+    (&["**", "!**/p*", "!shared/**"], &["work/**", "user.md"]),
     (&[], &["**/work/**", "work/**"]),
     (
         &["user.md", "lib/**"],
@@ -117,7 +119,9 @@ pub(super) struct World {
 
 pub(super) fn grant((read, write): Globs) -> Grant {
     let globs = |globs: &[&str]| globs.iter().map(|glob| (*glob).to_owned()).collect::<Vec<_>>();
-    Grant::new(&globs(read), &globs(write), None).unwrap()
+    let (hidden, read): (Vec<_>, Vec<_>) = globs(read).into_iter().partition(|glob| glob.starts_with('!'));
+    let hidden: Vec<_> = hidden.iter().map(|glob| glob.replacen('!', "", 1)).collect();
+    Grant::new(&read, &globs(write), None).unwrap().hiding(&hidden).unwrap()
 }
 
 pub(super) fn path(text: &str) -> MemoryPath {

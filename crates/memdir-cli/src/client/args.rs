@@ -37,6 +37,9 @@ pub(crate) struct Add {
     /// What it may write, and read too; else nothing
     #[arg(long, value_name = "GLOB")]
     pub(super) write: Vec<String>,
+    /// What does not exist for it, whatever else it may read: such as health/**
+    #[arg(long, value_name = "GLOB")]
+    pub(super) hide: Vec<String>,
     /// The actions that it may send, or read for all that only read; else every one
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(super) tools: Vec<String>,

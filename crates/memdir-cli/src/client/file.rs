@@ -31,6 +31,9 @@ pub(super) struct Entry {
     pub(super) token: Digest,
     pub(super) read: Vec<String>,
     pub(super) write: Vec<String>,
+    /// What does not exist for it, whatever else it may read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) hide: Vec<String>,
     /// The actions that it may send; absent for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) actions: Option<Vec<String>>,

@@ -49,6 +49,8 @@ struct Shown<'a> {
     name: &'a str,
     read: &'a [String],
     write: &'a [String],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    hide: &'a [String],
     actions: Option<&'a [String]>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     hub: &'a [String],
@@ -91,17 +93,11 @@ fn new_entry(memory: String, options: &Add, now: Timestamp) -> Result<(Entry, Gr
     check_name(&options.name)?;
     let read = if options.read.is_empty() { vec!["**".to_owned()] } else { options.read.clone() };
     if let Some(glob) = read.iter().chain(&options.write).find(|glob| glob.starts_with('!')) {
-        let message =
-            format!("`{}` takes nothing away: a grant only names what may be seen or written", catalog::shorten(glob));
-        let hint = format!(
-            "`memdir rules add deny --client {} --path '{}'` hides a part",
-            options.name,
-            &catalog::shorten(glob.trim_start_matches('!'))
-        );
+        let message = format!("`{}` takes nothing away", catalog::shorten(glob));
+        let hint = format!("`--hide '{}'` does", &catalog::shorten(glob.trim_start_matches('!')));
         return Err(usage(message, hint));
     }
     let actions = actions(&options.tools);
-    let grant = Grant::new(&read, &options.write, actions.as_deref()).map_err(wrong_grant)?;
     tool_grant(&options.hub)?;
     let token = Token::new().map_err(|error| engine::failure(&error))?;
     let entry = Entry {
@@ -110,6 +106,7 @@ fn new_entry(memory: String, options: &Add, now: Timestamp) -> Result<(Entry, Gr
         token: token.digest(),
         read,
         write: options.write.clone(),
+        hide: options.hide.clone(),
         actions,
         hub: options.hub.clone(),
         expires: options.expires.as_deref().map(|text| expires(text, now)).transpose()?,
@@ -117,7 +114,16 @@ fn new_entry(memory: String, options: &Add, now: Timestamp) -> Result<(Entry, Gr
         may_approve: options.may_approve,
         created: now,
     };
+    let grant = entry.grant()?;
     Ok((entry, grant, token))
+}
+
+impl Entry {
+    /// What it may see and do.
+    fn grant(&self) -> Result<Grant, Failure> {
+        let grant = Grant::new(&self.read, &self.write, self.actions.as_deref());
+        grant.and_then(|grant| grant.hiding(&self.hide)).map_err(wrong_grant)
+    }
 }
 
 /// The grant of these tools of other servers.
@@ -300,8 +306,12 @@ fn words(entry: &Entry) -> String {
     };
     let approve = if entry.may_approve { ", and its person may approve what waits" } else { "" };
     let (read, write) = (globs(&entry.read), globs(&entry.write));
+    let hide = match entry.hide.as_slice() {
+        [] => String::new(),
+        globs => format!(", but for {}", joined(globs.iter(), " and ")),
+    };
     let parts = [actions, rate, expires].into_iter().flatten().collect::<String>();
-    format!("{} may read {read} and write {write}{parts}{hub}{approve}", entry.name)
+    format!("{} may read {read} and write {write}{hide}{parts}{hub}{approve}", entry.name)
 }
 
 fn joined<T: AsRef<str>>(names: impl Iterator<Item = T>, between: &str) -> String {
@@ -320,6 +330,7 @@ impl<'a> Shown<'a> {
             name: &entry.name,
             read: &entry.read,
             write: &entry.write,
+            hide: &entry.hide,
             actions: entry.actions.as_deref(),
             hub: &entry.hub,
             expires: entry.expires,

@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use super::args::Add;
 use super::file::{self, Entry};
-use super::{drop_entry, keep, new_entry, wrong_grant};
+use super::{drop_entry, keep, new_entry};
 use crate::config::Sources;
 use crate::private_file::PrivateFile;
 use memdir_core::report::Failure;
 use memdir_core::time::Timestamp;
-use memdir_policy::Grant;
 use memdir_tools::ToolGrant;
 use memdir_web::{ClientToken, NewClient, RegisteredClient};
 
@@ -33,10 +32,10 @@ pub(crate) fn registered(root: &Path) -> Result<Vec<RegisteredClient>, Failure> 
 /// `usage` for what cannot be granted, `already_exists`, `config`.
 pub(crate) fn add_from_page(root: &Path, wanted: NewClient) -> Result<ClientToken, Failure> {
     let (clients, memory) = opened(root)?;
-    let NewClient { name, read, write, tools, expires, rate, may_approve } = wanted;
+    let NewClient { name, read, write, hide, tools, expires, rate, may_approve } = wanted;
     let (entry, _, token) = new_entry(
         memory,
-        &Add { name, read, write, tools, hub: Vec::new(), expires, rate, may_approve },
+        &Add { name, read, write, hide, tools, hub: Vec::new(), expires, rate, may_approve },
         memdir_host::now(),
     )?;
     keep(&clients, &entry)?;
@@ -58,12 +57,13 @@ fn opened(root: &Path) -> Result<(PrivateFile, String), Failure> {
 }
 
 fn shown(entry: Entry, now: Timestamp) -> Result<RegisteredClient, Failure> {
-    let grant = Grant::new(&entry.read, &entry.write, entry.actions.as_deref()).map_err(wrong_grant)?;
+    let grant = entry.grant()?;
     Ok(RegisteredClient {
         is_expired: entry.is_expired(now),
         name: entry.name,
         read: entry.read,
         write: entry.write,
+        hide: entry.hide,
         actions: entry.actions,
         tools: ToolGrant::new(entry.hub).unwrap_or_default(),
         expires: entry.expires,

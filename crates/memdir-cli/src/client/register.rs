@@ -12,7 +12,6 @@ use memdir_core::digest::Digest;
 use memdir_core::report::{Code, Failure};
 use memdir_core::time::Timestamp;
 use memdir_mcp::{Claim, Client, Register, ToolGrant, Unknown};
-use memdir_policy::Grant;
 
 /// A client of this memory, with its grant read.
 #[derive(Debug)]
@@ -123,7 +122,7 @@ impl Seen {
 
 impl Known {
     fn of(entry: Entry) -> Result<Self, Failure> {
-        let grant = Grant::new(&entry.read, &entry.write, entry.actions.as_deref()).map_err(super::wrong_grant)?;
+        let grant = entry.grant()?;
         let client = Client {
             name: entry.name,
             grant: Some(Arc::new(grant)),

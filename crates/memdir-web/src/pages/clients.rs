@@ -101,6 +101,7 @@ fn rights(client: &RegisteredClient) -> Markup {
         dl .properties {
             dt { "May read" } dd { (globs(&client.read)) }
             dt { "May write" } dd { (globs(&client.write)) }
+            @if !client.hide.is_empty() { dt { "Hidden from it" } dd { (globs(&client.hide)) } }
             dt { "Actions" } dd { @match &client.actions { Some(names) => (names.join(", ")), None => "all" } }
             @if !client.tools.is_empty() { dt { "Tools of other servers" } dd { (client.tools.names().collect::<Vec<_>>().join(", ")) } }
             dt { "Requests" } dd { @match client.rate { Some(rate) => { "at most " (rate) " a minute" }, None => "no limit of its own" } }
@@ -197,6 +198,8 @@ pub(crate) struct Sent {
     #[serde(default)]
     write: String,
     #[serde(default)]
+    hide: String,
+    #[serde(default)]
     tools: String,
     #[serde(default)]
     expires: String,
@@ -221,6 +224,7 @@ impl Sent {
             name: self.name.trim().to_owned(),
             read: list(&self.read),
             write: list(&self.write),
+            hide: list(&self.hide),
             tools: list(&self.tools),
             expires: Some(self.expires.trim().to_owned()).filter(|expires| !expires.is_empty()),
             rate: rate.transpose()?,
@@ -258,6 +262,7 @@ fn form(visitor: &Visitor, sent: &Sent, failure: Option<&Failure>) -> Page {
         (field("name", "Name", "Letters a to z, digits, `_` and `-`, such as claude-desktop.", &sent.name))
         (field("read", "May read", "Notes and folders with commas between them, such as work/**. Empty: everything.", &sent.read))
         (field("write", "May write", "The same; what it may write it may read too. Empty: nothing.", &sent.write))
+        (field("hide", "Hidden from it", "The same; what does not exist for it, whatever else it may read.", &sent.hide))
         (field("tools", "Actions", "Names of actions, or `read` for all that only read. Empty: every one.", &sent.tools))
         (field("expires", "Ends", "After some days, such as 30d, or at a date. Empty: never.", &sent.expires))
         (field("rate", "Requests a minute", "Empty: as many as others may make.", &sent.rate))

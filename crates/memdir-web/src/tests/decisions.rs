@@ -46,6 +46,7 @@ impl PersonFiles for Files {
             name: wanted.name,
             read: wanted.read,
             write: wanted.write,
+            hide: wanted.hide,
             actions: None,
             tools: ToolGrant::default(),
             expires: None,
