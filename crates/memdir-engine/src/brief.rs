@@ -125,7 +125,10 @@ impl Engine {
             for batch in batches {
                 before = batch.number;
                 let is_new = since.is_none_or(|since| batch.time >= since);
-                for path in batch.changed.into_iter().filter(|path| path.is_note() && may_list(path)) {
+                // What was deleted or renamed since cannot be read, and its new name may not be theirs to know.
+                let is_there = |path: &MemoryPath| matches!(self.vault.stamp(path), Ok(Some(_)));
+                let may_name = |path: &MemoryPath| path.is_note() && may_list(path) && is_there(path);
+                for path in batch.changed.into_iter().filter(may_name) {
                     let paths = days.entry(batch.time.day()).or_default();
                     if !paths.iter().any(|(known, _)| *known == path) {
                         paths.push((path, is_new));

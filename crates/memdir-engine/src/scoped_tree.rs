@@ -89,6 +89,18 @@ impl<'e, T: Tree> ScopedTree<'e, T> {
         false
     }
 
+    /// Whether it may be told that a batch changed what was called so: it is shown under that name and under the one that it has now. What is
+    /// done under the lock does not ask the history, and tells only of what is there.
+    fn may_tell(&self, grant: &Grant, path: &MemoryPath, batch: Option<u64>) -> bool {
+        let now = || match batch {
+            Some(batch) if !self.is_locked => {
+                self.engine.vault.since(path, batch.saturating_sub(1), &[]).ok().map(|since| since.name)
+            }
+            _ => Some(path.clone()).filter(|path| matches!(self.tree.stat(path), Ok(Some(_)))),
+        };
+        grant.shows(path) && now().is_some_and(|now| grant.shows(&now))
+    }
+
     fn visible_entries(&self, grant: &Grant, folder: Option<&MemoryPath>, listing: Listing) -> Listing {
         let Listing { entries, mut has_others } = listing;
         let mut shown = Vec::with_capacity(entries.len());
@@ -215,8 +227,11 @@ impl<T: Tree> Tree for ScopedTree<'_, T> {
         let mut asked = limit;
         loop {
             let Log { entries, cursor } = self.tree.history(path, asked)?;
-            let mut entries: Vec<LogEntry> =
-                entries.into_iter().filter_map(|entry| visible_batch(grant, entry)).collect();
+            let visible = |entry: LogEntry| {
+                let batch = entry.batch;
+                visible_batch(entry, &|path| self.may_tell(grant, path, batch))
+            };
+            let mut entries: Vec<LogEntry> = entries.into_iter().filter_map(visible).collect();
             // Some may have been left out, and older ones may be there.
             if entries.len() < limit && cursor.is_some() {
                 asked = asked.saturating_mul(4).max(64);
@@ -230,7 +245,9 @@ impl<T: Tree> Tree for ScopedTree<'_, T> {
     fn batches(&self, since: Timestamp, until: Timestamp) -> Result<Vec<PastBatch>, TreeError> {
         let mut batches = self.tree.batches(since, until)?;
         if let Some(grant) = self.grant {
-            batches.iter_mut().for_each(|batch| batch.changed.retain(|path| grant.shows(path)));
+            for batch in &mut batches {
+                batch.changed.retain(|path| self.may_tell(grant, path, Some(batch.number)));
+            }
             batches.retain(|batch| !batch.changed.is_empty());
         }
         Ok(batches)
@@ -251,12 +268,12 @@ impl<T: Tree> Tree for ScopedTree<'_, T> {
     }
 }
 
-/// A batch as far as the grant shows it. Numbers would tell how many others there are.
-fn visible_batch(grant: &Grant, entry: LogEntry) -> Option<LogEntry> {
+/// A batch as far as it may be told. Numbers would tell how many others there are.
+fn visible_batch(entry: LogEntry, may_tell: &dyn Fn(&MemoryPath) -> bool) -> Option<LogEntry> {
     let mut entry =
         LogEntry { batch: None, tool: None, session: None, undoes: None, undone_by: None, diff: None, ..entry };
-    entry.changed.retain(|path| grant.shows(path));
-    let shows = |path: &String| MemoryPath::parse(path).is_ok_and(|path| grant.shows(&path));
+    entry.changed.retain(may_tell);
+    let shows = |path: &String| MemoryPath::parse(path).is_ok_and(|path| may_tell(&path));
     entry.actions.retain(|action| action.path.as_ref().is_some_and(shows));
     for (index, action) in (1..).zip(&mut entry.actions) {
         action.index = index;

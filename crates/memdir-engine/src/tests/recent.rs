@@ -124,3 +124,21 @@ fn who_sees_a_part_is_told_of_that_and_no_text_of_the_past() {
     ruled.set_rules(Rules::new(vec![rule]).unwrap());
     assert_eq!(recent(&ruled, caller(), json!({"days": 30})), told);
 }
+
+#[test]
+fn a_note_that_moved_out_of_sight_is_told_under_no_name() {
+    let folder = lived();
+    let engine = on(folder.path(), the_21st);
+    let make = json!([{"action": "create_file", "path": "lover.md", "content": "# L\n"}]);
+    act(&engine, caller(), &make);
+    act(&engine, caller(), &json!([{"action": "rename_file", "path": "lover.md", "new_path": "health/lover.md"}]));
+    let grant = Grant::new(&["*.md".to_owned()], &[], None).unwrap();
+    let part = Caller { grant: Some(Arc::new(grant)), ..caller() };
+    let told = recent(&engine, part.clone(), json!({"days": 30}));
+    let history = act(&engine, part.clone(), &json!([{"action": "get_history", "path": "lover.md"}]));
+    let brief = engine.brief(&part, None, 300).to_string();
+    assert!(![told.to_string(), brief].iter().any(|text| text.contains("lover")), "{told}");
+    assert_eq!(history["actions"][0]["error"]["code"], "not_found", "{history}");
+    act(&engine, caller(), &json!([{"action": "delete_file", "path": "user.md"}]));
+    assert!(recent(&engine, part, json!({})).to_string().contains("user.md"), "it was deleted in their sight");
+}
