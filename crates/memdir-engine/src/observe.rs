@@ -76,9 +76,10 @@ impl Engine {
         lock(&self.index_pool.idle).retain(Index::is_current);
     }
 
-    /// Writes the audit entries of the last reads. A server calls it soon after them, and again where it says that
-    /// something is left.
-    pub fn settle_reads(&self) -> bool {
+    /// Writes the audit entries of the last reads, and removes what the last batch displaced. A server calls it soon after each call, and again
+    /// where it says that something is left to write.
+    pub fn settle(&self) -> bool {
+        self.vault.sweep_displaced();
         self.vault.settle_reads()
     }
 

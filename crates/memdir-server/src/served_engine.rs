@@ -90,7 +90,7 @@ impl ServedEngine {
         self.pool.rests()
     }
 
-    /// Writes down soon who has read what: a server may rest for days after it.
+    /// Writes down soon who has read what, and removes what a change displaced: a server may rest for days after it.
     pub fn settle_soon(self: &Arc<Self>) {
         if self.is_settling.swap(true, Ordering::Relaxed) {
             return;
@@ -103,7 +103,7 @@ impl ServedEngine {
                 served.is_settling.store(false, Ordering::Relaxed);
                 let settling = Arc::clone(&served);
                 let settle = move || {
-                    let is_settled = settling.engine.settle_reads();
+                    let is_settled = settling.engine.settle();
                     if is_settled && settling.pool.is_alone() {
                         settling.engine.rest();
                     }

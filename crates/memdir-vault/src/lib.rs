@@ -508,15 +508,25 @@ impl Vault {
         // What went wrong is logged.
         let _ = self.settle(Patience::Usual);
         self.finish_strays();
-        // Where somebody else is at work, the next writer removes them.
-        if let Ok(mut core) = self.core(self.options.lock_timeout)
+        self.sweep_in(self.core(self.options.lock_timeout).ok());
+        self.shorten_log_at_end();
+    }
+
+    /// Removes what the newest batch of this process displaced, unless a thread is at work just now. For a program that rests: a server may
+    /// write nothing more for days.
+    pub fn sweep_displaced(&self) {
+        self.sweep_in(self.core_now());
+    }
+
+    /// Where somebody else is at work, the next writer removes them.
+    fn sweep_in(&self, core: Option<MutexGuard<'_, Option<Core>>>) {
+        if let Some(mut core) = core
             && let Some(core) = core.as_mut()
             && let Some(leftovers) = core.leftovers.take()
             && !leftovers.sweep(&self.dir)
         {
             core.journal.note_unswept(leftovers.number);
         }
-        self.shorten_log_at_end();
     }
 }
 

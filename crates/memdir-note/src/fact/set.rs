@@ -50,8 +50,8 @@ impl Note<'_> {
     /// Finds what has to be done so that the fact `key` says `value`, which is one line.
     ///
     /// A fact that stands in one place is replaced there, whatever its form: all lines of its value go, and its mark, its
-    /// key, the id of its block, comments behind it and what is nested below it stay. A line of a text or a definition that goes on
-    /// without indent is not replaced: what follows may be about something else. Where the note has no such fact, it
+    /// key, the id of its block, comments behind it and what is nested below it stay. A definition that goes on without indent
+    /// is not replaced: what follows may be about something else. Where the note has no such fact, it
     /// is added
     ///
     /// * after the facts that stand under the title and above the next heading, in their form;
@@ -88,6 +88,10 @@ impl Note<'_> {
                 let line = format!("{wanted}: x");
                 if line::keyed(&line).is_none_or(|keyed| keyed.key != (0..wanted.len())) {
                     return Err(Unset::Key);
+                }
+                // Lines that end as on the first Macs are one line to most programs.
+                if self.text.split('\r').skip(1).any(|rest| !rest.starts_with('\n')) {
+                    return Err(Unset::Value(None));
                 }
                 let unread = self.unread(&folded);
                 if !unread.is_empty() {
@@ -158,7 +162,7 @@ impl Note<'_> {
             Source::Front(entry) => self.replace_front(entry, value),
             Source::Row(row) => self.replace_cell(row, stated, value),
             // A line below it that is not indented is none of it for who writes so.
-            Source::Line { .. } | Source::Definition(_) if self.goes_on_unindented(&stated.value) => None,
+            Source::Definition(_) if self.goes_on_unindented(&stated.value) => None,
             Source::Item(item) => {
                 let is_nested = self.markup.runs.items.get(item).is_some_and(|item| item.has_more);
                 // What stands below a key without a value is its value.

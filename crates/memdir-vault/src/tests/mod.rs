@@ -354,6 +354,9 @@ fn what_the_last_two_batches_displaced_is_removed_by_the_next_process() {
     commit(&vault, &[put("a.md", Some("one"), Some("two"))], None).unwrap();
     commit(&vault, &[put("a.md", Some("two"), Some("three"))], None).unwrap();
     assert_eq!(env.read(".memdir-1-0.tmp"), None, "removed while the second batch was flushed");
+    assert_eq!(env.read(".memdir-2-0.tmp").as_deref(), Some("two"));
+    vault.sweep_displaced();
+    assert_eq!(env.read(".memdir-2-0.tmp"), None, "removed while the program rests");
     drop(vault);
     // As a process leaves it that is killed while it flushes its second batch, or right after.
     env.write(".memdir-1-0.tmp", "one");

@@ -596,3 +596,12 @@ fn a_placeholder_is_filled() {
     let template = include_str!("../../../../../memory_template/user.md");
     check(template, &template.replacen("- name:", "- name: Ada", 1));
 }
+
+#[test]
+fn no_fact_is_added_where_lines_end_with_a_carriage_return_alone() {
+    let note = Note::parse("# T\r\r- a: b\r");
+    assert_eq!(note.set_fact("city", "X"), Err(Unset::Value(None)));
+    assert_eq!(note.set_fact("a", "c").unwrap().apply(note.text()), "# T\r\r- a: c\r");
+    let usual = Note::parse("# T\r\n\r\n- a: b\r\n");
+    assert_eq!(usual.set_fact("city", "X").unwrap().apply(usual.text()), "# T\r\n\r\n- a: b\r\n- city: X\r\n");
+}
