@@ -95,11 +95,24 @@ fn a_twin_goes_that_says_nothing_of_its_own() {
 }
 
 #[test]
+fn days_that_nobody_has_filled_in_are_no_copies() {
+    let day = "# Day\n\n## Todo\n\n- [ ] \n";
+    let notes = [("d/2026-11-01.md", day), ("d/2026-11-02.md", day), ("d/2026-11-03.md", day)];
+    let steps = steps(&memory(&notes));
+    assert_eq!(steps, []);
+}
+
+#[test]
 fn a_note_without_links_is_linked_where_it_is_named() {
     let club = ("places/harbour.md", "# Harbour Club\n\nBy the sea.\n");
     let why = ["it names a note to which no link leads"];
     let linked = check_steps(&[("user.md", "I know the Harbour Club.\n"), club], &why);
     assert_eq!(linked["user.md"], "I know the [[harbour|Harbour Club]].\n");
+    let will = ("will.md", "# Will\n\nx\n");
+    for (text, count) in [("Will you come?\n", 0), ("- Yes. Will you come?\n", 0), ("I met Will there.\n", 1)] {
+        let found = steps(&memory(&[("user.md", text), will]));
+        assert_eq!(found.iter().filter(|step| step.why == why[0]).count(), count, "{text:?}");
+    }
     for text in ["the Harbour Clubs\n", "`Harbour Club`\n", "# Harbour Club\n", "---\nat: Harbour Club\n---\n"] {
         let found = steps(&memory(&[("user.md", text), club]));
         assert!(found.iter().all(|step| step.why != why[0]), "{text:?} {found:?}");
@@ -114,6 +127,12 @@ fn the_long_sections_of_a_long_note_become_notes() {
     assert!(after["long.md"].len() <= 16_000);
     let moved = after.keys().find(|path| path.starts_with("long ")).unwrap();
     assert!(after["long.md"].contains(&format!("[[{}]]", moved.strip_suffix(".md").unwrap())));
+    // The links that stay in it count.
+    let lines = |number: usize| format!("## Section {number}\n\n{}\n", "para 1 [[user]] [x](u.md)\n".repeat(122));
+    let text = format!("# Big\n\n{}", (1..=7).map(lines).collect::<String>());
+    let rest = text.len() - 2 * (lines(1).len() - "## Section 1\n".len());
+    assert!((15_960..=16_000).contains(&rest), "{rest}: two sections are enough but for their links");
+    check_steps(&[("user.md", "x"), ("u.md", "x"), ("big.md", &text)], &["its note has grown too long"; 3]);
     // No word is lost.
     for number in 1..=3 {
         let word = format!("text{number} ");
@@ -181,6 +200,8 @@ fn a_section_leaves_only_with_all_that_it_needs() {
     check("x", "See the [manual][m].", "[m]: o.md", "", &[]);
     check("See the [manual][m].", "[m]: o.md", "x", "", &[]);
     check("x", "so[^1]", "[^1]: foot", "", &[]);
+    check("x", "<details>\n<summary>old</summary>\n\ntext", "</details>", "", &[]);
+    check("x", "<details>\n\ntext<br>\n\n</details>", "end", "", &split);
 }
 
 #[test]

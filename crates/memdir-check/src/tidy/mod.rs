@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use self::named::Orphans;
 use super::edit::{edit, without_line};
+use super::name;
 use super::{Checked, Finding, Kind, Seen, leads_alike};
 use memdir_core::action::{Action, DeleteFile, UpdateFile};
 use memdir_core::path::MemoryPath;
@@ -166,7 +167,7 @@ fn rank(action: &Action) -> u8 {
     }
 }
 
-/// What a finding proposes by itself.
+/// What a finding proposes by itself. Days that say the same, as those that nobody has filled in yet, are no copies.
 fn of_finding(finding: &Finding) -> Option<TidyStep> {
     let why = match finding.kind {
         Kind::ConflictingFact => "another line says something else",
@@ -175,6 +176,9 @@ fn of_finding(finding: &Finding) -> Option<TidyStep> {
         Kind::UnportableName => "not every system can store this name",
         Kind::Orphan | Kind::Oversized | Kind::SyncConflict | Kind::ActiveContent | Kind::Unreadable => return None,
     };
+    if finding.kind == Kind::Duplicate && name::is_day(finding.path.stem()) {
+        return None;
+    }
     let action = finding.action.clone()?;
     Some(TidyStep { why, path: finding.path.clone(), actions: vec![action] })
 }
@@ -184,6 +188,7 @@ fn twin(finding: &Finding, seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) ->
     let is_twin = finding.kind == Kind::Duplicate && finding.action.is_none();
     let kept = MemoryPath::parse(finding.target.as_deref().filter(|_| is_twin)?).ok()?;
     if seen.links.backlinks.get(&finding.path).is_some_and(|from| !from.is_empty())
+        || name::is_day(finding.path.stem())
         || !leads_alike(seen.links, &finding.path, &kept)
     {
         return None;

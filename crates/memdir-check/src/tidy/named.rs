@@ -64,7 +64,15 @@ fn mentions<'n>(note: &'n Note<'_>, name: &'n str) -> impl Iterator<Item = Range
     let text = note.text();
     let places = memchr::memmem::find_iter(text.as_bytes(), name).map(|at| at..at + name.len());
     let is_plain = |place: &Range<usize>| place.start >= note.body() && !note.is_opaque(place.start);
-    places.filter(move |place| is_plain(place) && stands_alone(text, place))
+    // There any word may have a capital: `Will you come?`
+    let is_name = move |place: &Range<usize>| name.contains(char::is_whitespace) || !begins_sentence(text, place);
+    places.filter(move |place| is_plain(place) && stands_alone(text, place) && is_name(place))
+}
+
+fn begins_sentence(text: &str, place: &Range<usize>) -> bool {
+    let line = text.get(..place.start).unwrap_or_default().rsplit('\n').next().unwrap_or_default();
+    let before = line.trim_end_matches(|sign: char| !sign.is_alphanumeric() && !".!?…:".contains(sign));
+    !before.contains(char::is_alphabetic) || before.ends_with(['.', '!', '?', '…', ':'])
 }
 
 /// Whether a place is a word of a sentence: neither a part of a longer word, nor of an address, a path, a tag or a mark.

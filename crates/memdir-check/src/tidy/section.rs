@@ -51,22 +51,22 @@ pub(super) fn split(path: &MemoryPath, note: &Note<'_>, seen: &Seen<'_>) -> Vec<
         if left <= LONG_BYTES {
             break;
         }
-        if let Some(actions) = moved(path, note, body, heading, seen) {
-            left = left.saturating_sub(body.len());
+        if let Some((actions, rest)) = moved(path, note, body, heading, seen) {
+            left = left.saturating_sub(text.len().saturating_sub(rest));
             steps.push(TidyStep { why: "its note has grown too long", path: path.clone(), actions });
         }
     }
     steps
 }
 
-/// The actions that make a note of a section, which keeps its heading and a link.
+/// The actions that make a note of a section, which keeps its heading and a link, and how many bytes the old note has after that alone.
 fn moved(
     path: &MemoryPath,
     note: &Note<'_>,
     section: &Range<usize>,
     heading: &str,
     seen: &Seen<'_>,
-) -> Option<Vec<Action>> {
+) -> Option<(Vec<Action>, usize)> {
     let plain: String =
         heading.chars().filter(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-')).collect();
     let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -85,10 +85,11 @@ fn moved(
         return None;
     }
     let (path, heading) = (path.clone(), heading.to_owned());
-    Some(vec![
+    let actions = vec![
         Action::CreateFile(CreateFile { path: new, content }),
         Action::ReplaceSection(ReplaceSection { path, heading, content: link }),
-    ])
+    ];
+    Some((actions, rest.len()))
 }
 
 /// Whether a note that was cut in two at a heading still says the same: each link is there and leads where it led, so does each from elsewhere, and
@@ -132,7 +133,8 @@ fn is_whole(
     let is_led_to = !is_embedded
         && places.len() <= MOST_PLACES
         && places.iter().all(|(subpath, syntax)| is_led(rest, subpath, *syntax));
-    let is_torn = needs(rest.text(), new.text()) || needs(new.text(), rest.text());
+    let is_torn =
+        needs(rest.text(), new.text()) || needs(new.text(), rest.text()) || cuts_html(note.text(), new.text());
     is_kept && leads_on(rest) && leads_on(new) && is_led_to && !is_torn
 }
 
@@ -143,6 +145,20 @@ fn needs(text: &str, other: &str) -> bool {
     let labels: Vec<String> = defined.map(|label| format!("[{}]", label.to_lowercase())).take(MOST_LABELS).collect();
     let text = text.to_lowercase();
     labels.len() == MOST_LABELS || labels.iter().any(|label| text.contains(label.as_str()))
+}
+
+/// Whether a part of a text opens an element of HTML, such as `<details>`, and does not close it, or the other way round. One that the whole
+/// never closes may have no end.
+fn cuts_html(whole: &str, part: &str) -> bool {
+    let (whole, text) = (whole.to_lowercase(), part.to_lowercase());
+    let count = |tag: &str| {
+        let ends = |after: &&str| after.starts_with(|next: char| next == '>' || next == '/' || next.is_whitespace());
+        text.split(tag).skip(1).filter(ends).count()
+    };
+    let name =
+        |after: &str| after.split(|sign: char| !sign.is_ascii_alphanumeric()).next().unwrap_or_default().to_owned();
+    let closed: HashSet<String> = whole.split("</").skip(1).map(name).take(MOST_LABELS).collect();
+    closed.len() == MOST_LABELS || closed.iter().any(|name| count(&format!("<{name}")) != count(&format!("</{name}")))
 }
 
 /// The heading or the block to which a link leads; `None` where it leads nowhere. Of several headings of one name what stands below tells
