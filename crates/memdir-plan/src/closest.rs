@@ -201,27 +201,50 @@ fn alone(text: &str, range: Range<usize>) -> Result<Range<usize>, Doubt> {
     }
 }
 
-/// Where `new` stands already, as whole words, unless it is a part of what would be replaced.
+/// Where `new` stands already because the edit was probably made before: at the closest place, or, where no place is
+/// sure to be meant, as whole lines that stand there once. What is a part of what would be replaced does not count.
 fn already_there(text: &str, new: &str, best: Option<&Candidate>, sure: Option<&Range<usize>>) -> Option<usize> {
     let wanted = new.trim();
     if wanted.is_empty() {
         return None;
     }
+    let place = sure.or(best.map(|best| &best.range));
+    let end = |at: usize| at + wanted.len();
+    let is_part = |at: usize| {
+        place.is_some_and(|place| place.start <= at && end(at) <= place.end && place.len() > wanted.len() + 1)
+    };
+    let is_at_place = |at: usize| place.is_some_and(|place| at < place.end && place.start < end(at));
+    let found: Vec<usize> = needle::exact(text, wanted).into_iter().filter(|at| !is_part(*at)).collect();
+    if let Some(at) = found.iter().find(|at| is_at_place(**at) && is_words(text, **at..end(**at))) {
+        return Some(*at);
+    }
+    let mut lines = found.iter().filter(|at| is_lines(text, **at..end(**at)));
+    lines.next().filter(|_| sure.is_none() && lines.next().is_none()).copied()
+}
+
+/// Whether a place begins and ends where words do.
+fn is_words(text: &str, range: Range<usize>) -> bool {
+    let (before, found, after) = around(text, range);
     let is_apart = |one: Option<char>, other: Option<char>| {
         !(one.is_some_and(char::is_alphanumeric) && other.is_some_and(char::is_alphanumeric))
     };
-    let stands = |at: &usize| {
-        let (before, rest) = text.split_at_checked(*at).unwrap_or_default();
-        let after = rest.get(wanted.len()..).unwrap_or_default();
-        is_apart(before.chars().next_back(), wanted.chars().next())
-            && is_apart(wanted.chars().next_back(), after.chars().next())
-    };
-    let place = sure.or(best.map(|best| &best.range));
-    let is_part = |at: &usize| {
-        place
-            .is_some_and(|place| place.start <= *at && at + wanted.len() <= place.end && place.len() > wanted.len() + 1)
-    };
-    needle::exact(text, wanted).into_iter().find(|at| stands(at) && !is_part(at))
+    is_apart(before.chars().next_back(), found.chars().next())
+        && is_apart(found.chars().next_back(), after.chars().next())
+}
+
+/// Whether nothing but blanks stands beside a place on its lines.
+fn is_lines(text: &str, range: Range<usize>) -> bool {
+    let (before, _, after) = around(text, range);
+    let line_before = before.rsplit('\n').next().unwrap_or_default();
+    let line_after = after.split('\n').next().unwrap_or_default();
+    line_before.trim_start_matches(lines::BOM).trim().is_empty() && line_after.trim().is_empty()
+}
+
+/// What stands before, in and behind a place.
+fn around(text: &str, range: Range<usize>) -> (&str, &str, &str) {
+    let (before, rest) = text.split_at_checked(range.start).unwrap_or_default();
+    let (found, after) = rest.split_at_checked(range.len()).unwrap_or_default();
+    (before, found, after)
 }
 
 fn proposal(text: &str, old: &str, range: Range<usize>) -> Found {

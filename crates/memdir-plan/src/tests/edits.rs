@@ -101,6 +101,26 @@ fn the_closest_place_is_proposed() {
 }
 
 #[test]
+fn new_content_that_stands_there_by_chance_does_not_hide_the_closest_line() {
+    let hint =
+        |note: &str, old: &str, new: &str| update(note, old, new).0["error"]["hint"].as_str().unwrap().to_owned();
+    let lisboa = "the closest is line 3; send `\"old_content\":\"Lisboa\"`";
+    assert_eq!(hint("# Jer\n\n- city: Lisboa\n- born in: Rome\n", "Lisbon", "Rome"), lisboa);
+    assert_eq!(hint("# Jer\n\n- city: Lisboa\n- rooms: 0\n", "Lisbon", "0"), lisboa);
+    // A whole line by chance, too: that of another section.
+    let bo = "# Jer\n\n- city: Lisboa\n\n## Bo\n\n- city: Rome\n";
+    let line = "the closest is line 3; send `\"old_content\":\"- city: Lisboa\"`";
+    assert_eq!(hint(bo, "- city: Lisbon", "- city: Rome"), line);
+    // One of several lines that are the same says nothing of this edit.
+    let twice = hint("- a: x\n- done\n- b: y\n- done\n", "- write to Bo", "- done");
+    assert!(!twice.contains("already there"), "{twice}");
+    // The edit was made before: of a part of a line, and of lines that nothing is like now.
+    let there = |line: usize| format!("`new_content` is already there, on line {line}");
+    assert_eq!(hint("# Jer\n\n- lives in Rome since 2020\n", "in Lisbon since 2020", "in Rome since 2020"), there(3));
+    assert_eq!(hint("# Jer\n\n- a nurse\n", "- job: baker", "  - a nurse\n"), there(3));
+}
+
+#[test]
 fn a_large_note_is_searched_in_bounded_time() {
     let note = "- a line of text that is much like the others\n".repeat(20_000);
     let old = "- a line of text that is mvch like the others\n".repeat(60);
