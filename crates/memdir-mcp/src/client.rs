@@ -4,6 +4,8 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
+use memdir_core::action::Access;
+use memdir_core::catalog::ROWS;
 use memdir_policy::Grant;
 use memdir_tools::ToolGrant;
 
@@ -21,6 +23,23 @@ pub struct Client {
     pub rate: Option<NonZeroU32>,
     /// Whether what its person answers to a question counts as the owner's word.
     pub may_approve: bool,
+}
+
+impl Client {
+    /// Whether its grant lets it send an action at all.
+    pub(super) fn lets_send(&self, action: &str) -> bool {
+        self.grant.as_ref().is_none_or(|grant| grant.lets_send(action))
+    }
+
+    /// Whether its grant lets it change nothing, whatever it sends: it has no place, or no action, for that.
+    pub(super) fn only_reads(&self) -> bool {
+        let Some(grant) = &self.grant else { return false };
+        let has_action = ROWS.iter().any(|row| row.access > Access::Read && grant.lets_send(row.name));
+        // The form in which a register keeps a grant.
+        let form = serde_json::to_value(&**grant).unwrap_or_default();
+        let has_place = form.get("write").and_then(|globs| globs.as_array()).is_some_and(|globs| !globs.is_empty());
+        !has_action || !has_place
+    }
 }
 
 /// How a client identifies itself.

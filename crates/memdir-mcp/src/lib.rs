@@ -9,6 +9,8 @@ use std::sync::{Arc, OnceLock};
 use rmcp::model::Tool;
 use serde::Deserialize;
 
+use memdir_core::action::Access;
+use memdir_core::catalog::Row;
 use memdir_core::path::MemoryPath;
 use memdir_engine::Engine;
 use memdir_policy::Mode;
@@ -65,6 +67,19 @@ pub struct Options {
     pub hub: Option<HubOptions>,
 }
 
+impl Options {
+    /// Whether a client is offered only what reads.
+    fn only_reads(&self, client: Option<&Client>) -> bool {
+        self.read_only || client.is_some_and(Client::only_reads)
+    }
+
+    /// Whether a client is told of an action.
+    fn offers(&self, client: Option<&Client>, row: &Row) -> bool {
+        (row.access == Access::Read || !self.only_reads(client))
+            && client.is_none_or(|client| client.lets_send(row.name))
+    }
+}
+
 /// A set of tools.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "snake_case")]
@@ -112,7 +127,7 @@ impl Server {
     /// What the system says when it gives no random numbers.
     pub fn new(engine: Engine, options: Options, clients: Arc<Register>) -> std::io::Result<Arc<Self>> {
         let served = ServedEngine::new(engine);
-        let tools = tools::definitions(&options)?;
+        let tools = tools::definitions(&options, None)?;
         let (pending_calls, rates, notices) = (PendingCalls::new()?, RateLimiter::default(), Notices::default());
         let server = Arc::new(Self {
             engine: Arc::clone(served.engine()),

@@ -11,8 +11,17 @@ const TOPIC: &str = "{{topic}}";
 /// The longest argument, in bytes.
 const MAX_ARGUMENT: usize = 1_000;
 
+/// Who is offered a prompt.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Audience {
+    Everybody,
+    Writers,
+    Readers,
+}
+
 /// One prompt.
 struct Template {
+    audience: Audience,
     name: &'static str,
     title: &'static str,
     words: &'static str,
@@ -21,18 +30,28 @@ struct Template {
 
 const PROMPTS: &[Template] = &[
     Template {
+        audience: Audience::Writers,
         name: "memory_protocol",
         title: "Use my memory",
         words: "How to work with this memory: look before answering, save what lasts, ask before saving what is personal.",
         text: include_str!("../../../prompts/memory_protocol.md"),
     },
     Template {
+        audience: Audience::Readers,
+        name: "memory_protocol",
+        title: "Use my memory",
+        words: "How to work with this memory: look before answering.",
+        text: include_str!("../../../prompts/memory_protocol_read_only.md"),
+    },
+    Template {
+        audience: Audience::Writers,
         name: "save_conversation",
         title: "Save before we end",
         words: "Save what of this conversation is worth keeping, before it ends.",
         text: include_str!("../../../prompts/save_conversation.md"),
     },
     Template {
+        audience: Audience::Everybody,
         name: "what_do_you_know",
         title: "What do you know about …?",
         words: "Look up what the memory says about a topic, with the notes that it comes from.",
@@ -46,8 +65,14 @@ impl Template {
     }
 }
 
+/// The prompts for a client that may write, or only reads.
+fn offered(only_reads: bool) -> impl Iterator<Item = &'static Template> {
+    let other = if only_reads { Audience::Writers } else { Audience::Readers };
+    PROMPTS.iter().filter(move |template| template.audience != other)
+}
+
 /// Lists the prompts.
-pub(super) fn list() -> ListPromptsResult {
+pub(super) fn list(only_reads: bool) -> ListPromptsResult {
     let prompt = |template: &Template| {
         let topic = PromptArgument::new("topic")
             .with_title("Topic")
@@ -56,14 +81,13 @@ pub(super) fn list() -> ListPromptsResult {
         let arguments = template.takes_topic().then(|| vec![topic]);
         Prompt::new(template.name, Some(template.words), arguments).with_title(template.title)
     };
-    ListPromptsResult::with_all_items(PROMPTS.iter().map(prompt).collect())
+    ListPromptsResult::with_all_items(offered(only_reads).map(prompt).collect())
 }
 
 /// Gives the text of a prompt. What the client sends with it stands in it as a JSON text, on a line of its own, so that
 /// nothing in it looks like ours.
-pub(super) fn get(request: &GetPromptRequestParams) -> Result<GetPromptResult, ErrorData> {
-    let template = PROMPTS
-        .iter()
+pub(super) fn get(request: &GetPromptRequestParams, only_reads: bool) -> Result<GetPromptResult, ErrorData> {
+    let template = offered(only_reads)
         .find(|template| template.name == request.name)
         .ok_or_else(|| ErrorData::invalid_params("there is no such prompt; `prompts/list` names them", None))?;
     let sent = request.arguments.iter().flatten().collect::<Vec<_>>();
@@ -95,19 +119,27 @@ mod tests {
     use super::*;
 
     fn text(name: &str, arguments: Value) -> Result<String, String> {
+        text_for(name, arguments, false)
+    }
+
+    fn text_for(name: &str, arguments: Value, only_reads: bool) -> Result<String, String> {
         let mut request = GetPromptRequestParams::new(name);
         request.arguments = arguments.as_object().cloned();
-        let got = get(&request).map_err(|error| error.message.into_owned())?;
+        let got = get(&request, only_reads).map_err(|error| error.message.into_owned())?;
         Ok(got.messages[0].content.as_text().unwrap().text.clone())
     }
 
     #[test]
     fn each_prompt_that_is_listed_can_be_had() {
-        for prompt in list().prompts {
-            let arguments = if prompt.arguments.is_some() { json!({"topic": "Ada"}) } else { Value::Null };
-            let text = text(&prompt.name, arguments).unwrap();
-            assert!(text.contains("\"memdir\"") && !text.contains("{{"), "{}", prompt.name);
+        for only_reads in [false, true] {
+            for prompt in list(only_reads).prompts {
+                let arguments = if prompt.arguments.is_some() { json!({"topic": "Ada"}) } else { Value::Null };
+                let text = text_for(&prompt.name, arguments, only_reads).unwrap();
+                assert!(text.contains("\"memdir\"") && !text.contains("{{"), "{}", prompt.name);
+                assert!(!only_reads || !text.contains("remember`"), "{}", prompt.name);
+            }
         }
+        text_for("save_conversation", Value::Null, true).unwrap_err();
     }
 
     #[test]

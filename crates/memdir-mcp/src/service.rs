@@ -55,9 +55,9 @@ const OLDER: &[&str] = &[SubscribeRequestMethod::VALUE, UnsubscribeRequestMethod
 /// Those that only the newest version knows.
 const NEWEST: &[&str] = &[SubscriptionsListenRequestMethod::VALUE];
 
-/// What the server says about itself to a model, by what it offers.
-fn instructions(options: &Options) -> &'static str {
-    match (options.tools, options.read_only) {
+/// What the server says about itself to a model, by what it offers to a client.
+fn instructions(options: &Options, client: Option<&Client>) -> &'static str {
+    match (options.tools, options.only_reads(client)) {
         (ToolSet::Chatgpt, _) => include_str!("../../../prompts/instructions_chatgpt.md"),
         (ToolSet::Agent, _) => include_str!("../../../prompts/instructions_agent.md"),
         (ToolSet::Memory, _) => include_str!("../../../prompts/instructions_memory.md"),
@@ -120,12 +120,7 @@ impl Service {
 
     /// Adds to the instructions what the memory says of the person, as far as the client may read it. With
     /// [`ToolSet::Agent`] nothing is added: the client's own model is not to see notes.
-    async fn add_brief(
-        &self,
-        instructions: &mut Option<String>,
-        client: &Client,
-        context: &RequestContext<RoleServer>,
-    ) {
+    async fn add_brief(&self, instructions: &mut String, client: &Client, context: &RequestContext<RoleServer>) {
         if self.server.options.tools == ToolSet::Agent {
             return;
         }
@@ -139,7 +134,7 @@ impl Service {
             ConnectionKind::Stdio { .. } => self.work_short(context, make).await,
             ConnectionKind::Http => self.work(Lane::Read, context, make).await,
         };
-        if let (Ok(brief), Some(instructions)) = (brief, instructions)
+        if let Ok(brief) = brief
             && !brief.is_empty()
         {
             instructions.push_str(&format!("\n{BRIEF_HEAD}\n\n{brief}"));
@@ -256,7 +251,7 @@ impl ServerHandler for Service {
         }
         ServerConfig::new(capabilities)
             .with_server_info(implementation())
-            .with_instructions(instructions(&self.server.options))
+            .with_instructions(instructions(&self.server.options, None))
     }
 
     async fn ping(&self, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
@@ -273,10 +268,11 @@ impl ServerHandler for Service {
         // Over HTTP it was counted before it came here.
         let is_counted = matches!(self.connection.kind, ConnectionKind::Http);
         // Who is not registered, or begins too often, learns that with its first request.
-        if let Ok(client) = self.client(&context)
-            && (is_counted || self.take(&client).is_ok())
-        {
-            self.add_brief(&mut begun.instructions, &client, &context).await;
+        if let Ok(client) = self.client(&context) {
+            let instructions = begun.instructions.insert(instructions(&self.server.options, Some(&client)).to_owned());
+            if is_counted || self.take(&client).is_ok() {
+                self.add_brief(instructions, &client, &context).await;
+            }
         }
         Ok(begun)
     }
@@ -284,7 +280,8 @@ impl ServerHandler for Service {
     async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         let client = self.admit(&context)?;
         let mut info = self.get_info();
-        self.add_brief(&mut info.instructions, &client, &context).await;
+        let instructions = info.instructions.insert(instructions(&self.server.options, Some(&client)).to_owned());
+        self.add_brief(instructions, &client, &context).await;
         let found = DiscoverResult::from_server_info(modern_versions(), info);
         Ok(found.with_ttl_ms(KEEP_BRIEF_MS).with_cache_scope(CacheScope::Private))
     }
@@ -296,7 +293,7 @@ impl ServerHandler for Service {
     ) -> Result<ListToolsResult, ErrorData> {
         let client = self.admit(&context)?;
         is_whole(request.as_ref())?;
-        let mut listed = tools::list(&self.server, &client, app::is_shown(&context)).with_server_info(&context);
+        let mut listed = tools::list(&self.server, &client, app::is_shown(&context))?.with_server_info(&context);
         if let Some(hub) = &self.server.options.hub {
             // Who hears of changes from now on has to know of this list.
             if !is_modern(&context) {
@@ -397,9 +394,10 @@ impl ServerHandler for Service {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        self.admit(&context)?;
+        let client = self.admit(&context)?;
         is_whole(request.as_ref())?;
-        Ok(prompts::list().with_server_info(&context))
+        let only_reads = self.server.options.only_reads(Some(&client));
+        Ok(prompts::list(only_reads).with_server_info(&context))
     }
 
     async fn get_prompt(
@@ -407,8 +405,9 @@ impl ServerHandler for Service {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        self.admit(&context)?;
-        Ok(prompts::get(&request)?.with_server_info(&context).into())
+        let client = self.admit(&context)?;
+        let only_reads = self.server.options.only_reads(Some(&client));
+        Ok(prompts::get(&request, only_reads)?.with_server_info(&context).into())
     }
 
     async fn complete(

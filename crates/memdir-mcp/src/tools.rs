@@ -37,23 +37,24 @@ const SELDOM: &[&str] = &["get_config", "set_config_value"];
 /// By which Claude Code knows a tool that is not to be put off until a model searches for it.
 const ALWAYS_LOAD: &str = "anthropic/alwaysLoad";
 
-/// The definitions of all tools that a server offers, in the order in which they are listed.
-pub(super) fn definitions(options: &Options) -> serde_json::Result<Vec<Tool>> {
+/// The definitions of all tools that a server offers to a client, in the order in which they are listed.
+pub(super) fn definitions(options: &Options, client: Option<&Client>) -> serde_json::Result<Vec<Tool>> {
     let ask_first = options.mode != Mode::Off;
-    let may_run = |row: &&Row| !options.read_only || row.access == Access::Read;
+    let may_run = |row: &&Row| options.offers(client, row);
     let own: Vec<&Row> = match options.tools {
         ToolSet::Compact => COMPACT.iter().filter_map(|name| catalog::row(name)).filter(may_run).collect(),
         ToolSet::Full => ROWS.iter().filter(may_run).collect(),
         ToolSet::Memory => {
-            let tool = serde_json::from_value(format::mcp::memory_tool(ask_first, options.read_only))?;
+            let tool = serde_json::from_value(format::mcp::memory_tool(ask_first, options.only_reads(client)))?;
             return Ok(vec![always_there(tool)]);
         }
         ToolSet::Chatgpt => {
-            let tools = connector::TOOLS.iter().map(|tool| serde_json::from_value(tool.definition()));
-            return tools.collect();
+            let is_offered = |tool: &&ConnectorTool| catalog::row(tool.action).is_some_and(|row| may_run(&row));
+            let tools = connector::TOOLS.iter().filter(is_offered);
+            return tools.map(|tool| serde_json::from_value(tool.definition())).collect();
         }
         ToolSet::Agent => {
-            let tool = serde_json::from_value(agent::definition(options.read_only))?;
+            let tool = serde_json::from_value(agent::definition(options.only_reads(client)))?;
             return Ok(vec![always_there(tool)]);
         }
     };
@@ -90,26 +91,28 @@ fn always_there(mut tool: Tool) -> Tool {
     tool
 }
 
-/// Those that a client is offered. What the others would do is refused to it also inside of `run_actions`.
-fn offered<'s>(server: &'s Server, client: &'s Client) -> impl Iterator<Item = &'s Tool> {
-    let is_granted = |tool: &&Tool| {
-        let action = match server.options.tools {
-            ToolSet::Memory | ToolSet::Agent => None,
-            ToolSet::Chatgpt => connector::tool(&tool.name).map(|tool| tool.action),
-            ToolSet::Compact | ToolSet::Full => catalog::row(&tool.name).map(|row| row.name),
-        };
-        action.is_none_or(|action| client.grant.as_ref().is_none_or(|grant| grant.lets_send(action)))
+/// Whether a client is offered a tool. What the others would do is refused to it also inside of `run_actions`.
+fn is_offered(server: &Server, client: &Client, name: &str) -> bool {
+    let row = match server.options.tools {
+        ToolSet::Memory | ToolSet::Agent => None,
+        ToolSet::Chatgpt => connector::tool(name).and_then(|tool| catalog::row(tool.action)),
+        ToolSet::Compact | ToolSet::Full => catalog::row(name),
     };
-    server.tools.iter().filter(is_granted)
+    server.tools.iter().any(|tool| tool.name == name) && row.is_none_or(|row| server.options.offers(Some(client), row))
 }
 
 /// The list of the tools.
-pub(super) fn list(server: &Server, client: &Client, shows_cards: bool) -> ListToolsResult {
-    let tools = offered(server, client).cloned();
-    ListToolsResult::with_all_items(match shows_cards {
-        true => tools.map(app::with_card).collect(),
-        false => tools.collect(),
-    })
+pub(super) fn list(server: &Server, client: &Client, shows_cards: bool) -> Result<ListToolsResult, ErrorData> {
+    let tools = match &client.grant {
+        None => server.tools.clone(),
+        // What a tool is said to do depends on what the client may do with it.
+        Some(_) => definitions(&server.options, Some(client))
+            .map_err(|error| ErrorData::internal_error(error.to_string(), None))?,
+    };
+    Ok(ListToolsResult::with_all_items(match shows_cards {
+        true => tools.into_iter().map(app::with_card).collect(),
+        false => tools,
+    }))
 }
 
 /// A call, and what became of it so far.
@@ -128,7 +131,7 @@ pub(super) async fn call(
     request: CallToolRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
-    if !offered(&service.server, client).any(|tool| tool.name == request.name) {
+    if !is_offered(&service.server, client, &request.name) {
         return match &service.server.options.hub {
             Some(hub) => hub::call(service, client, hub, request, context).await,
             None => Err(no_tool(&request.name)),
@@ -324,11 +327,8 @@ fn answer(service: &Service, client: &Client, call: Call) -> CallToolResult {
 /// actions is offered all that may stand in it.
 pub(super) fn speak_of_offered(server: &Server, client: &Client, tool: &str, report: &mut Report) {
     let may_run = |name: &str| {
-        let is_allowed = |row: &Row| !server.options.read_only || row.access == Access::Read;
         tool == format::mcp::RUN_ACTIONS
-            && catalog::row(name).is_some_and(is_allowed)
-            && client.grant.as_ref().is_none_or(|grant| grant.lets_send(name))
+            && catalog::row(name).is_some_and(|row| server.options.offers(Some(client), row))
     };
-    let is_offered = |name: &str| may_run(name) || offered(server, client).any(|tool| tool.name == name);
-    offered::speak_of_offered(report, &is_offered);
+    offered::speak_of_offered(report, &|name| may_run(name) || is_offered(server, client, name));
 }

@@ -98,6 +98,37 @@ fn the_sets_have_their_tools() {
 }
 
 #[test]
+fn a_client_that_may_write_nothing_is_served_as_one_that_only_reads() {
+    let env = Env::new();
+    for (name, option, value) in [("globs", "--read", "**"), ("words", "--tools", "read")] {
+        env.ask(&["client", "add", name, option, value]).exits(0);
+    }
+    env.ask(&["client", "add", "few", "--write", "**", "--tools", "read_file,append_file,set_fact"]).exits(0);
+    let served = |arguments: &[&str]| {
+        let mut client = Client::start(&env, arguments);
+        let said = client.begin(MODERN)["instructions"].clone();
+        let (tools, prompts) =
+            (client.result("tools/list", json!({})), client.result("prompts/list", json!({}))["prompts"].clone());
+        (said, tools["tools"].clone(), prompts)
+    };
+    let read_only = served(&["--read-only"]);
+    let said = format!("{read_only:?}");
+    assert!(!said.contains("`remember`") && !said.contains("save_conversation"), "{said}");
+    for name in ["globs", "words"] {
+        assert_eq!(served(&["--client", name]), read_only, "{name}");
+        let mut client = Client::open(&env, LEGACY[1], &["--client", name]);
+        assert_eq!(
+            client.request("tools/call", json!({"name": "remember", "arguments": {"text": "x"}}))["error"]["code"],
+            -32602
+        );
+    }
+    let (_, tools, prompts) = served(&["--client", "few"]);
+    let run = tools.as_array().unwrap().last().unwrap()["description"].as_str().unwrap().to_owned();
+    assert!(run.contains("set_fact") && !run.contains("create_file") && !run.contains("list_files"), "{run}");
+    assert!(prompts.to_string().contains("save_conversation"), "{prompts}");
+}
+
+#[test]
 fn words_and_hints_are_said() {
     let env = Env::new();
     for (mode, asks) in [("off", false), ("flag", true), ("ask", true), ("all", true)] {
