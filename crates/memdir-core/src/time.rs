@@ -64,8 +64,9 @@ impl Timestamp {
         if moment.to_string() == whole { Ok(moment) } else { Err(NotATime) }
     }
 
-    /// Reads the last moment of what a text names: of a day in UTC such as `2026-11-21`, or of a second in RFC 3339 such as
-    /// `2026-11-21T09:30:00Z` or `2026-11-21T10:30:00+01:00`. So all that happened on that day, or in that second, came before.
+    /// Reads the last moment of what a text names: of a day in UTC such as `2026-11-21`, or, counted back from `now`, `today`,
+    /// `yesterday` or `3d`; or of a second in RFC 3339 such as `2026-11-21T09:30:00Z` or `2026-11-21T10:30:00+01:00`. So all that
+    /// happened on that day, or in that second, came before.
     ///
     /// # Errors
     ///
@@ -76,15 +77,23 @@ impl Timestamp {
     /// ```
     /// use memdir_core::time::Timestamp;
     ///
-    /// let end = Timestamp::parse_end("2026-11-21")?;
+    /// let now = Timestamp::parse("2026-11-22T08:00:00Z")?;
+    /// let end = Timestamp::parse_end("2026-11-21", now)?;
     /// assert_eq!(end.to_string(), "2026-11-21T23:59:59Z");
-    /// assert_eq!(Timestamp::parse_end("2026-11-22T00:59:59+01:00")?, end);
+    /// assert_eq!(Timestamp::parse_end("yesterday", now)?, end);
+    /// assert_eq!(Timestamp::parse_end("2026-11-22T00:59:59+01:00", now)?, end);
     /// # Ok::<(), memdir_core::time::NotATime>(())
     /// ```
-    pub fn parse_end(text: &str) -> Result<Self, NotATime> {
+    pub fn parse_end(text: &str, now: Self) -> Result<Self, NotATime> {
         const LAST: Duration = Duration::from_micros(999_999);
-        if text.len() == 10 {
-            return Ok(Self::parse(text)?.plus(Duration::from_secs(86_399)).plus(LAST));
+        let text = text.trim();
+        let day = match text {
+            "today" => Some(now.day()),
+            "yesterday" => Some(now.minus(days(1)).day()),
+            _ => text.strip_suffix('d').and_then(|count| count.parse().ok()).map(|count| now.minus(days(count)).day()),
+        };
+        if let Some(day) = day.as_deref().or(Some(text).filter(|text| text.len() == 10)) {
+            return Ok(Self::parse(day)?.plus(Duration::from_secs(86_399)).plus(LAST));
         }
         let (second, zone) = (text.get(..19).ok_or(NotATime)?, text.get(19..).ok_or(NotATime)?);
         // A fraction of the second changes nothing: what is kept of each moment is shown in whole seconds.
@@ -133,6 +142,10 @@ impl Timestamp {
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_micros(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
+}
+
+fn days(count: u32) -> Duration {
+    Duration::from_secs(u64::from(count) * 86_400)
 }
 
 impl From<SystemTime> for Timestamp {
@@ -212,16 +225,23 @@ mod tests {
 
     #[test]
     fn the_end_of_a_day_and_of_a_second() {
-        let end = |text| Timestamp::parse_end(text).map(Timestamp::micros);
+        let now = Timestamp::parse("2026-11-24T23:59:59Z").unwrap();
+        let end = |text| Timestamp::parse_end(text, now).map(Timestamp::micros);
         // By the seconds that `date -u -d … +%s` prints.
         assert_eq!(end("2026-11-21"), Ok(1_795_305_599_999_999));
         assert_eq!(end("2026-11-21T09:30:00Z"), Ok(1_795_253_400_999_999));
         assert_eq!(end("2026-11-21T09:30:00.25Z"), end("2026-11-21T09:30:00Z"));
         assert_eq!(end("2026-11-21T11:00:00+01:30"), end("2026-11-21T09:30:00Z"));
         assert_eq!(end("2026-11-20T23:30:00.9-10:00"), end("2026-11-21T09:30:00Z"));
+        assert_eq!(end("3d"), end("2026-11-21"));
+        assert_eq!((end("yesterday"), end(" today ")), (end("2026-11-23"), end("2026-11-24")));
+        assert_eq!(end("0d"), end("today"));
         for text in [
             "",
-            "today",
+            "tomorrow",
+            "-1d",
+            "d",
+            "4000000000d",
             "2026-02-30",
             "2026-11-21T09:30:00",
             "2026-11-21T09:30:00.Z",

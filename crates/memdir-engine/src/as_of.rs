@@ -39,8 +39,8 @@ impl Engine {
         as_of: Option<&str>,
         mut look: impl FnMut(&View<'_>) -> Result<R, Failure>,
     ) -> Result<R, Failure> {
-        let moment = as_of.map(|text| moment(text, Code::Usage, "")).transpose()?;
         let now = self.now();
+        let moment = as_of.map(|text| moment(text, now, Code::Usage, "")).transpose()?;
         let Some(time) = moment.filter(|time| *time < now) else {
             return look(&View { engine: self, past: None, time: now });
         };
@@ -129,13 +129,14 @@ impl Engine {
     pub(super) fn asked_moment(&self, call: &Call) -> Result<Option<Timestamp>, Failure> {
         let Some(text) = call.action.as_of() else { return Ok(None) };
         let subject = format!("action {}, `{}`: ", call.index, call.action.name());
-        Ok(Some(moment(text, Code::InvalidAction, &subject)?).filter(|time| *time < self.now()))
+        let now = self.now();
+        Ok(Some(moment(text, now, Code::InvalidAction, &subject)?).filter(|time| *time < now))
     }
 }
 
 /// Reads a day or a time.
-fn moment(text: &str, code: Code, subject: &str) -> Result<Timestamp, Failure> {
-    Timestamp::parse_end(text).map_err(|_| {
+fn moment(text: &str, now: Timestamp, code: Code, subject: &str) -> Result<Timestamp, Failure> {
+    Timestamp::parse_end(text, now).map_err(|_| {
         Failure::new(code, format!("{subject}`{}` is no day", shorten(text)))
             .with_hint("send a day such as `2026-11-16`, or a time such as `2026-11-16T09:30:00Z`")
     })

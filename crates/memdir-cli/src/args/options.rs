@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
@@ -382,23 +381,8 @@ pub(crate) struct Search {
 #[derive(Args, Debug, Default)]
 pub(crate) struct AsOf {
     /// As it was at the end of this day in UTC, such as 2026-11-16, yesterday or 3d, or at a time such as 2026-11-16T09:30:00Z
-    #[arg(long, value_name = "DATE", value_parser = day)]
+    #[arg(long, value_name = "DATE")]
     pub(crate) as_of: Option<String>,
-}
-
-/// A day that is counted back from today in UTC, as its date; what else was typed, as it is.
-#[expect(clippy::unnecessary_wraps, reason = "what reads an option may fail")]
-fn day(typed: &str) -> Result<String, Failure> {
-    let back = match typed.trim() {
-        "today" => Some(0),
-        "yesterday" => Some(1),
-        text => text.strip_suffix('d').and_then(|days| days.parse::<u32>().ok()),
-    };
-    let date = |days: u32| {
-        let then = memdir_host::now().minus(Duration::from_secs(u64::from(days) * 24 * 60 * 60));
-        then.to_string().split('T').next().map(str::to_owned)
-    };
-    Ok(back.and_then(date).unwrap_or_else(|| typed.to_owned()))
 }
 
 /// A word that can be typed, what it stands for, and what the help says of it.

@@ -289,6 +289,21 @@ fn what_is_hidden_now_was_never_there_under_any_name() {
 }
 
 #[test]
+fn days_are_counted_back_from_today_in_calls_too() {
+    let world = World::new(&[]);
+    for number in [3, 5, 6] {
+        world.on(number, &json!([{"action": "write_file", "path": "a.md", "content": format!("day {number}\n")}]));
+    }
+    for (asked, text) in [("3d", "day 3\n"), ("yesterday", "day 5\n"), ("today", "day 6\n")] {
+        let read = world.act(caller(), &json!([{"action": "read_file", "path": "a.md", "as_of": asked}]));
+        assert_eq!(read["actions"][0]["value"], text, "{asked}: {read}");
+        assert_eq!(world.as_of(asked).unwrap().get("a.md"), Some(&Some(text.to_owned())), "{asked}");
+    }
+    let read = world.act(caller(), &json!([{"action": "read_file", "path": "a.md", "as_of": "tomorrow"}]));
+    assert_eq!(read["actions"][0]["error"]["code"], "invalid_action", "{read}");
+}
+
+#[test]
 fn before_what_is_known_the_first_day_is_named() {
     let world = World::new(&[("a.md", "one\n")]);
     TODAY.store(3, Ordering::SeqCst);
@@ -301,7 +316,7 @@ fn before_what_is_known_the_first_day_is_named() {
     assert_eq!(world.as_of(&day(2)), Err(hint("2025-01-04")));
     assert_eq!(world.as_of("2025-01-04T11:59:59Z"), Err(hint("2025-01-04")));
     assert_eq!(world.text_as_of("a.md", 3).as_deref(), Some("two\n"));
-    assert_eq!(world.as_of("yesterday").unwrap_err().0, Code::Usage);
+    assert_eq!(world.as_of("tomorrow").unwrap_err().0, Code::Usage);
     // The contents that the change of the third day met are more than 90 days old by then, those of the fiftieth are not.
     for number in [130, 131] {
         world.on(number, &json!([{"action": "write_file", "path": "b.md", "content": format!("{number}\n")}]));

@@ -109,7 +109,7 @@ impl Then {
             Ok::<_, Failure>(site.engine().log(&query, false)?.entries.pop())
         };
         let Some(last) = newest(None, None)?.and_then(|entry| entry.batch) else { return Ok(None) };
-        let found = match at.map(place).transpose()? {
+        let found = match at.map(|at| place(at, site.engine().now())).transpose()? {
             Some(At::Before(time)) => newest(None, Some(time))?,
             Some(At::Change(number)) => newest(Some(number.min(last).saturating_add(1)), None)?,
             None => newest(Some(last.saturating_add(1)), None)?,
@@ -141,12 +141,12 @@ enum At {
     Before(Timestamp),
 }
 
-fn place(at: &str) -> Result<At, Failure> {
+fn place(at: &str, now: Timestamp) -> Result<At, Failure> {
     let at = at.trim();
     if let Ok(number) = at.parse() {
         return Ok(At::Change(number));
     }
-    let end = Timestamp::parse_end(at).map_err(|_| {
+    let end = Timestamp::parse_end(at, now).map_err(|_| {
         Failure::new(Code::Usage, format!("“{}” is neither a change nor a day", layout::shortened(at, MOST_AT)))
             .with_hint("write the number of a change such as 3, or a day such as 2026-11-16")
     })?;
