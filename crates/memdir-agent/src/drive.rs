@@ -261,9 +261,9 @@ impl Agent<'_> {
         let decided = match decision {
             Decision::Later => Decided::Later,
             Decision::Yes => match self.engine.approve(id, Consent::Shown(reviewed.waiting.digest), &person) {
-                Ok(done) => {
-                    seen = self.learn(done.seen, asked);
-                    Decided::Done { batch: done.batch, changed: done.changed, receipt: done.receipt }
+                Ok(mut done) => {
+                    seen = self.learn(std::mem::take(&mut done.seen), asked);
+                    Decided::Done(done)
                 }
                 Err(error) => Decided::Failed(error.failure),
             },
@@ -271,7 +271,7 @@ impl Agent<'_> {
             Decision::Instead(words) => self.reject(id, Some(words), &person),
         };
         let (batch, receipt) = match &decided {
-            Decided::Done { batch, receipt, .. } => (*batch, receipt.clone()),
+            Decided::Done(done) => (done.batch, done.receipt.clone()),
             Decided::No(_) | Decided::Later | Decided::Failed(_) => (None, None),
         };
         tracing::info!(proposal = id, ?word, failed = matches!(decided, Decided::Failed(_)), "decided");

@@ -6,8 +6,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::bound;
-use memdir_core::report::{Code, Failure, Outcome, Report, Value, Variables};
+use memdir_core::report::{Code, Failure, Outcome, Report, Variables};
 use memdir_dialect::{self as dialect, Dialect, Frame, Parsed};
+use memdir_engine::Done;
 use memdir_model::{Answer, End, Message, Role};
 
 /// How far a run may go.
@@ -46,15 +47,8 @@ pub enum Step {
 /// What the person decided about a proposal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Decided {
-    /// It is carried out: the batch, with what it changed.
-    Done {
-        /// The batch; `None` where nothing had to change.
-        batch: Option<u64>,
-        /// What is different now.
-        changed: Vec<memdir_core::path::MemoryPath>,
-        /// One line for the person.
-        receipt: Option<String>,
-    },
+    /// It is carried out.
+    Done(Done),
     /// The person does not want it, and may have said what instead.
     No(Option<String>),
     /// It waits on.
@@ -295,13 +289,13 @@ impl Run {
                 decide(outcome, decided);
             }
         }
-        if let Decided::Done { batch, changed, receipt } = decided {
-            self.committed(*batch, receipt.clone());
-            report.batch = batch.or(report.batch);
-            report.changed.extend(changed.iter().cloned());
+        if let Decided::Done(done) = decided {
+            self.committed(done.batch, done.receipt.clone());
+            report.batch = done.batch.or(report.batch);
+            report.changed.extend(done.changed.iter().cloned());
             report.changed.sort();
             report.changed.dedup();
-            let receipts: Vec<String> = report.receipt.into_iter().chain(receipt.clone()).collect();
+            let receipts: Vec<String> = report.receipt.into_iter().chain(done.receipt.clone()).collect();
             report.receipt = (!receipts.is_empty()).then(|| receipts.join("\n"));
         }
         self.told(&frame, report);
@@ -434,16 +428,16 @@ fn untagged(text: &str) -> Option<String> {
 
 /// What became of a call after the person was asked.
 fn decide(outcome: &mut Outcome, decided: &Decided) {
-    outcome.result = match decided {
-        Decided::Done { .. } => Ok(Value::Bool(true)),
-        Decided::Later => return,
-        Decided::Failed(failure) => Err(failure.clone()),
+    match decided {
+        Decided::Done(done) => *outcome = done.outcome_of(outcome),
+        Decided::Later => {}
+        Decided::Failed(failure) => outcome.result = Err(failure.clone()),
         Decided::No(instead) => {
             let failure = Failure::new(Code::Denied, "the person was asked and does not want it");
-            Err(match instead {
+            outcome.result = Err(match instead {
                 Some(instead) => failure.with_hint(format!("the person says: {instead}")),
                 None => failure.with_hint("leave it, and do not ask again"),
-            })
+            });
         }
-    };
+    }
 }

@@ -3,7 +3,7 @@
 use super::failure::forgotten_meanwhile;
 use super::{Caller, Engine, audit, failure};
 use memdir_core::path::MemoryPath;
-use memdir_core::report::{Code, Failure};
+use memdir_core::report::{Code, Failure, Outcome};
 use memdir_core::time::Timestamp;
 use memdir_plan::{self as plan, LaterLinks, Plan, Seen, Step, Tree, UndoError};
 use memdir_vault::{AuditEntry, Batch, Committed, LogQuery, Payload, VaultError};
@@ -28,7 +28,7 @@ pub struct Change {
 }
 
 /// A change that is made.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Done {
     /// The number of the new batch; `None` when nothing had to change.
     pub batch: Option<u64>,
@@ -41,9 +41,24 @@ pub struct Done {
     pub left: Vec<MemoryPath>,
     /// What a conversation knows after it that asked for it.
     pub seen: Seen,
+    /// What its calls are answered by, where it was a proposal.
+    pub outcomes: Vec<Outcome>,
 }
 
 impl Done {
+    /// What a call that waited for this is answered by: as if nobody had been asked. What only read is to be sent again, since by now
+    /// there may be something else.
+    #[must_use]
+    pub fn outcome_of(&self, waited: &Outcome) -> Outcome {
+        match self.outcomes.iter().find(|outcome| outcome.index == waited.index) {
+            Some(outcome) => Outcome { label: waited.label.clone(), ..outcome.clone() },
+            None => {
+                let failure = Failure::new(Code::Conflict, "an earlier call on it was waiting for the person");
+                Outcome { result: Err(failure.with_hint("send it again")), ..waited.clone() }
+            }
+        }
+    }
+
     /// The line for the owner, who may see every note: with those whose links were left as they were.
     #[must_use]
     pub fn receipt_for_owner(&self) -> String {
@@ -310,7 +325,7 @@ impl Engine {
             }
         };
         let (changed, receipt) = (change.plan.changed(), Some(change.plan.receipt()));
-        Ok(Done { batch: Some(committed.batch), changed, receipt, left: Vec::new(), seen: Seen::default() })
+        Ok(Done { batch: Some(committed.batch), changed, receipt, ..Done::default() })
     }
 
     /// Commits a change, unless something was forgotten since it was planned: that would come back with it.

@@ -72,7 +72,7 @@ impl Trial {
     ) -> Result<Done, VaultError> {
         if self.plan.is_empty() {
             writer.drop_proposals(&[waiting.id], &[audit::decision("approve", waiting.id)], by, now)?;
-            return Ok(Done::default());
+            return Ok(Done { outcomes: self.outcomes.clone(), ..Done::default() });
         }
         let entries = self.cleared.iter().map(|(cleared, outcome)| audit::approved(cleared, outcome));
         let entries: Vec<_> = entries.chain(audit::relinked(&self.plan, waiting.grant.as_deref())).collect();
@@ -86,7 +86,8 @@ impl Trial {
         })?;
         let (changed, receipt) = (self.plan.changed(), Some(self.plan.receipt()));
         let seen = self.plan.leaves(|path| waiting.shows(path));
-        Ok(Done { batch: Some(committed.batch), changed, receipt, left: self.left.clone(), seen })
+        let (batch, outcomes) = (Some(committed.batch), self.outcomes.clone());
+        Ok(Done { batch, changed, receipt, left: self.left.clone(), seen, outcomes })
     }
 }
 

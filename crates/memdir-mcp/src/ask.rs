@@ -22,8 +22,8 @@ use super::service::{self, Service};
 use super::tools::{self, Call};
 use super::{Client, lock};
 use memdir_core::digest::Digest;
-use memdir_core::report::{Code, Failure, Report, Value};
-use memdir_engine::{Caller, Consent, Engine, Reviewed};
+use memdir_core::report::{Code, Failure, Report};
+use memdir_engine::{Caller, Consent, Done, Engine, Reviewed};
 use memdir_plan::Seen;
 use memdir_server::Lane;
 use memdir_vault as vault;
@@ -336,41 +336,30 @@ async fn settle(
         server.wrote(decided.as_ref().map(|done| done.changed.as_slice()).unwrap_or_default());
         decided
     };
-    let decided = service.work(Lane::Write, context, decide).await?;
-    let result = match decided {
-        Ok(done) => {
-            service.connection.see(Seen::default(), done.seen);
-            call.report.changed.extend(done.changed);
-            call.report.changed.sort();
-            call.report.changed.dedup();
-            call.report.batch = done.batch.or(call.report.batch);
-            call.report.receipt = done.receipt.or(call.report.receipt.take());
-            Ok(Value::Bool(true))
-        }
+    let (done, failed) = match service.work(Lane::Write, context, decide).await? {
+        Ok(done) => (done, None),
         // It waits on: it would change something else by now.
         Err(failure) if failure.code == Code::Conflict => return Ok(()),
-        Err(failure) => Err(failure),
+        Err(failure) => (Done::default(), Some(failure)),
     };
     for outcome in &mut call.report.actions {
         let its = outcome.result.as_ref().err().filter(|failure| failure.details.proposal == Some(proposal));
-        if let Some(failure) = its {
-            outcome.result = if failure.details.is_read { Err(unread()) } else { result.clone() };
+        let Some(is_read) = its.map(|failure| failure.details.is_read) else { continue };
+        match failed.clone().filter(|_| !is_read) {
+            Some(failure) => outcome.result = Err(failure),
+            None => *outcome = done.outcome_of(outcome),
         }
     }
+    service.connection.see(Seen::default(), done.seen);
+    call.report.changed.extend(done.changed);
+    call.report.changed.sort();
+    call.report.changed.dedup();
+    call.report.batch = done.batch.or(call.report.batch);
+    call.report.receipt = done.receipt.or(call.report.receipt.take());
     Ok(())
 }
 
-/// What becomes of a call that was to read what the proposal would leave: by now there may be something else.
-fn unread() -> Failure {
-    Failure::new(Code::Conflict, "an earlier call on it was waiting for the person").with_hint("send it again")
-}
-
-fn decide(
-    engine: &Engine,
-    question: &Question,
-    decision: Decision,
-    by: &Caller,
-) -> Result<memdir_engine::Done, Failure> {
+fn decide(engine: &Engine, question: &Question, decision: Decision, by: &Caller) -> Result<Done, Failure> {
     if decision == Decision::Approve {
         return engine.approve(question.proposal, Consent::Shown(question.shown), by).map_err(|error| error.failure);
     }

@@ -209,6 +209,40 @@ fn several_proposals_are_several_questions_and_the_rest_is_done() {
 }
 
 #[test]
+fn an_approved_call_is_answered_as_if_nobody_had_been_asked() {
+    let remember = json!({"key": "city", "value": "Oslo"});
+    let call = |arguments: &Value| json!({"name": "remember", "arguments": arguments});
+    let run = json!({"name": "run_actions", "arguments": {"actions": [
+        {"action": "read_file", "path": "user.md"},
+        {"action": "remember", "key": "city", "value": "Oslo"},
+    ]}});
+    let env = || Env::with(&[("user.md", "# Ada\n\n- city: Rome\n")]).quick();
+    let unasked = Client::open(&env(), MODERN, &["--permission", "off"]).call("remember", remember.clone());
+    assert_eq!(unasked["structuredContent"]["value"]["replaced"], "- city: Rome", "{unasked}");
+    for version in [MODERN, LEGACY[0]] {
+        for call in [call(&remember), run.clone()] {
+            let env = env();
+            let mut client = Client::open_as(&env, version, &can_ask(), &["--permission", "all"]);
+            let yes = json!({"action": "accept", "content": {"decision": "approve"}});
+            let result = if version == MODERN {
+                let question = asked(&mut client, &call);
+                again(&mut client, &call, &question, &yes)["result"].clone()
+            } else {
+                let id = client.ask("tools/call", call);
+                let form = client.wait_for(|message| message["method"] == json!("elicitation/create"));
+                client.send(&json!({"jsonrpc": "2.0", "id": form["id"], "result": yes}));
+                client.answer(id)["result"].clone()
+            };
+            let said = &result["structuredContent"];
+            let said = if said["actions"].is_array() { &said["actions"][1] } else { said };
+            for key in ["value", "path"] {
+                assert_eq!(said[key], unasked["structuredContent"][key], "{version}: {result}");
+            }
+        }
+    }
+}
+
+#[test]
 fn nobody_is_asked_who_cannot_be() {
     let cannot = [
         (MODERN, json!({}), ASK),

@@ -5,6 +5,7 @@ use serde_json::json;
 use super::super::{Decided, Finish, Limits, Manners, Notice, Run, Step};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, Outcome, Report, Value, Variables};
+use memdir_engine::Done;
 use memdir_model::script::turn;
 use memdir_model::{Answer, End};
 
@@ -190,8 +191,11 @@ fn changes_that_were_not_made_are_told_beside_the_reply() {
 
 #[test]
 fn the_person_is_asked_about_one_proposal_a_turn() {
+    let remembered = outcome(2, "append_file", Ok(Value::Text("a new line".to_owned())));
+    let outcomes = vec![remembered, outcome(4, "append_file", Ok(Value::Bool(true)))];
+    let carried_out = Done { batch: Some(2), receipt: Some("two".to_owned()), outcomes, ..Done::default() };
     let decisions = [
-        (Decided::Done { batch: Some(2), changed: Vec::new(), receipt: Some("two".to_owned()) }, "true", vec![1, 2]),
+        (Decided::Done(carried_out), "a new line", vec![1, 2]),
         (Decided::No(None), "does not want it", vec![1]),
         (Decided::No(Some("my old city".to_owned())), "the person says: my old city", vec![1]),
         (Decided::Later, "proposal 7 waits", vec![1]),
@@ -217,7 +221,12 @@ fn the_person_is_asked_about_one_proposal_a_turn() {
 fn both_batches_of_a_turn_can_be_undone() {
     let mut run = run_with(LIMITS);
     acts(&mut run, WRITE, done(1, vec![Ok(Value::Bool(true)), waits(7)]), true);
-    run.decided(&Decided::Done { batch: Some(2), changed: Vec::new(), receipt: Some("batch 2".to_owned()) });
+    run.decided(&Decided::Done(Done {
+        batch: Some(2),
+        receipt: Some("batch 2".to_owned()),
+        outcomes: vec![outcome(2, "append_file", Ok(Value::Bool(true)))],
+        ..Done::default()
+    }));
     assert_eq!((run.batches(), run.receipts()), (&[1, 2][..], &["batch 1".to_owned(), "batch 2".to_owned()][..]));
 }
 
