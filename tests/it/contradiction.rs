@@ -78,6 +78,22 @@ fn another_note_is_known_by_the_index_alone() {
     assert_eq!(action(&told[0].1)["path"], json!("companies/acme.md"));
 }
 
+/// `remember` names no path; what its note then contradicts is told to its call all the same.
+#[test]
+fn a_contradiction_belongs_to_the_call_that_found_its_note_by_itself() {
+    let team = "# Team\n\n| Name | City |\n|---|---|\n| [[ada]] | London |\n| Eva | Rome |\n";
+    let env = Env::with(&[("people/ada.md", ADA), ("work/team.md", team)]);
+    env.ask(&["search", "ada"]).exits(0);
+    let report = env.exec(&json!([
+        {"action": "read_file", "path": "people/ada.md"},
+        {"action": "remember", "note": "Ada", "key": "city", "value": "Paris"},
+    ]));
+    let told = issues(&report);
+    assert_eq!(told.len(), 1, "{report}");
+    assert_eq!(told[0].0, json!(2), "{told:?}");
+    assert!(told[0].1.contains("work/team.md"), "{told:?}");
+}
+
 /// What a row of a table, a callout and a numbered item say is told as what an item of a list says is.
 #[test]
 fn a_contradiction_is_told_whatever_it_stands_in() {

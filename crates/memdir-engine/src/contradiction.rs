@@ -13,7 +13,7 @@ use memdir_check::{self as check, Finding, Look, Side};
 use memdir_core::action::{Access, Action};
 use memdir_core::catalog;
 use memdir_core::path::MemoryPath;
-use memdir_core::report::{CONTRADICTION, Issue, UNREAD_FRONT_MATTER, WrittenBy};
+use memdir_core::report::{CONTRADICTION, Issue, Outcome, UNREAD_FRONT_MATTER, WrittenBy};
 use memdir_index::{Index, IndexError, LooksOf};
 use memdir_note::fact::{self, Named};
 use memdir_note::{FrontMatterError, Note};
@@ -206,13 +206,16 @@ fn states(text: &str, line: usize, key: Option<&str>) -> bool {
 fn call_on(proposal: &Proposal, path: &MemoryPath) -> Option<usize> {
     let calls = proposal.planned.calls.iter().rev();
     let mut wrote = calls.filter(|call| call.outcome.result.is_ok()).filter_map(|call| match &call.item {
-        Item::Cleared(cleared) => Some((cleared.call(), call.outcome.index)),
+        Item::Cleared(cleared) => Some((&cleared.call().action, &call.outcome)),
         Item::Settled | Item::Deferred(_) => None,
     });
-    let is_of = |action: &Action| {
-        catalog::access(action) != Access::Read && [action.path(), action.new_path()].contains(&Some(path))
+    // Of a call that finds its note by itself, the answer says which it is.
+    let is_of = |action: &Action, outcome: &Outcome| {
+        catalog::access(action) != Access::Read
+            && ([action.path(), action.new_path()].contains(&Some(path))
+                || outcome.path.as_deref() == Some(path.as_str()))
     };
-    wrote.find(|(call, _)| is_of(&call.action)).map(|(_, index)| index)
+    wrote.find(|(action, outcome)| is_of(action, outcome)).map(|(_, outcome)| outcome.index)
 }
 
 fn message(finding: &Finding, by: WrittenBy, action: Option<Action>) -> String {
