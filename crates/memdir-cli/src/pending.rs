@@ -86,6 +86,10 @@ pub(super) fn show(reviewed: &Reviewed, output: &mut (impl Write + io::IsTermina
     let head = format!("proposal {}  {who}{own}  {time}  expires {expires}", waiting.id);
     output.line(head)?;
     output.line(&waiting.reason)?;
+    if reviewed.trouble.is_none() && reviewed.plan.is_empty() {
+        writeln!(output, "the notes have changed since: it changes nothing now")?;
+        return Ok(());
+    }
     if reviewed.is_renewed {
         writeln!(output, "the notes have changed since: this is what it would change now")?;
     }

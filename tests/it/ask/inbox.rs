@@ -128,6 +128,10 @@ fn what_is_there_already_needs_no_batch() {
     env.write("b.md", FACT);
     let said = env.ask(&["pending"]).exits(0);
     assert_eq!((&said["pending"][1]["changed"], &said["pending"][1]["diff"]), (&json!([]), &json!("")));
+    for _ in 0..2 {
+        let shown = env.run(&["pending"], "").stdout;
+        assert_eq!(shown.matches("it changes nothing now\n").count(), 1, "{shown}");
+    }
     let done = env.ask(&["approve", "2", "--code", &code(&env, 2)]).exits(0);
     assert_eq!(done, json!({"id": 2, "approved": true, "batch": null, "changed": []}));
     assert_eq!(env.ask(&["approve", "1", "--code", &right]).code, 0, "the other one is as it was");
