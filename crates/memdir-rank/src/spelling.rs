@@ -18,13 +18,12 @@ const MOST_WORDS: usize = 3;
 /// How a word that no note holds compares with the stems of the notes.
 ///
 /// Both begin with the same letter, since hardly anybody errs in that. They differ in one letter (added, left out, another,
-/// or two in the other order), in two from eight letters on. A stem is compared with the whole word, and with its
+/// or two in the other order), in two where eight letters or more are compared. A stem is compared with the whole word, and with its
 /// beginning, since the endings of a word that is spelled wrong are not told.
 #[derive(Debug)]
 pub struct Spelling {
     word: String,
     letters: usize,
-    most: usize,
 }
 
 impl Spelling {
@@ -33,7 +32,7 @@ impl Spelling {
     pub fn of(word: &str) -> Option<Self> {
         let letters = word.chars().count();
         let is_word = letters >= FEWEST_LETTERS && !word.chars().any(char::is_numeric);
-        is_word.then(|| Self { word: word.to_owned(), letters, most: if letters >= MANY_LETTERS { 2 } else { 1 } })
+        is_word.then(|| Self { word: word.to_owned(), letters })
     }
 
     /// The first letter.
@@ -47,7 +46,7 @@ impl Spelling {
     pub fn distance(&self, kept: &str) -> Option<usize> {
         let stem = bare(kept);
         let letters = stem.chars().count();
-        let is_near = letters <= self.letters + self.most && letters + MOST_OF_AN_ENDING >= self.letters;
+        let is_near = letters <= self.letters + most(self.letters) && letters + MOST_OF_AN_ENDING >= self.letters;
         if !is_near || !stem.starts_with(self.first()) || stem.chars().any(char::is_numeric) {
             return None;
         }
@@ -59,9 +58,9 @@ impl Spelling {
         let distances = ends.map(|end| {
             let distance = strsim::osa_distance(self.beginning(end), stem);
             // A beginning says less than the whole.
-            (distance, 2 * distance + usize::from(end < self.letters))
+            (1..=most(end)).contains(&distance).then_some(2 * distance + usize::from(end < self.letters))
         });
-        distances.filter(|(distance, _)| (1..=self.most).contains(distance)).map(|(_, far)| far).min()
+        distances.flatten().min()
     }
 
     /// Its first letters.
@@ -69,6 +68,11 @@ impl Spelling {
         let end = self.word.char_indices().nth(letters).map_or(self.word.len(), |(at, _)| at);
         self.word.get(..end).unwrap_or_default()
     }
+}
+
+/// In how many letters a word of so many, or its beginning, may differ.
+fn most(letters: usize) -> usize {
+    if letters >= MANY_LETTERS { 2 } else { 1 }
 }
 
 /// The letters of a word in the order of the alphabet.

@@ -152,7 +152,7 @@ fn words_side_by_side_in_a_short_paragraph_are_better() {
 
 #[test]
 fn what_is_spelled_wrong_is_corrected() {
-    let notes = &[("food.md", "My favourite Restaurants: two.\n"), ("live.md", "I live here.\n")];
+    let notes = &[("food.md", "My favourite Restaurants: two.\n"), ("live.md", "I live here, with flour.\n")];
     let map = Map::new(notes.iter().copied());
     let answer = ask(&map, "which restuarant?");
     assert_eq!(answer.searched_for.as_deref(), Some("which restaurants?"));
@@ -161,6 +161,10 @@ fn what_is_spelled_wrong_is_corrected() {
     assert_eq!(ask(&map, "favourite restuarant").searched_for, None);
     assert_eq!(ask(&map, "lave").searched_for, None, "a short word is spelled like too many others");
     assert_eq!(ask(&map, "lvie").searched_for.as_deref(), Some("live"), "unless its letters are right");
+    for word in ["flutterby", "Flugzeug"] {
+        assert_eq!(ask(&map, word).searched_for, None, "the beginning of a long word is short, too");
+    }
+    assert_eq!(ask(&map, "floru").searched_for.as_deref(), Some("flour"));
     assert_eq!(ask(&map, "pestaurant").searched_for, None, "with another first letter it is another word");
 }
 
