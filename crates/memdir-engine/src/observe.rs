@@ -78,7 +78,7 @@ impl Engine {
 
     /// Writes the audit entries of the last reads, and removes what the last batch displaced. A server calls it soon after each call, and again
     /// where it says that something is left to write.
-    pub fn settle(&self) -> bool {
+    pub fn clean_up(&self) -> bool {
         self.vault.sweep_displaced();
         self.vault.settle_reads()
     }

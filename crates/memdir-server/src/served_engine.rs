@@ -103,7 +103,7 @@ impl ServedEngine {
                 served.is_settling.store(false, Ordering::Relaxed);
                 let settling = Arc::clone(&served);
                 let settle = move || {
-                    let is_settled = settling.engine.settle();
+                    let is_settled = settling.engine.clean_up();
                     if is_settled && settling.pool.is_alone() {
                         settling.engine.rest();
                     }

@@ -91,7 +91,7 @@ fn a_note_ends_no_block_that_its_lines_are_put_into() {
 fn the_audit_says_which_notes_it_showed() {
     let (_folder, engine) = changed();
     let _ = engine.brief(&restricted(), None, 300);
-    assert!(engine.settle());
+    assert!(engine.clean_up());
     let readers = |path: &str| {
         let readers = engine.readers(&MemoryPath::parse(path).unwrap(), 10, None).unwrap();
         readers.readers.into_iter().map(|reader| (reader.action, reader.client)).collect::<Vec<_>>()

@@ -32,7 +32,7 @@ pub(crate) async fn show(request: NoteRequest, Query(asked): Query<Asked>) -> Re
 
 fn page(site: &Site, path: &MemoryPath, before: Option<i64>) -> Result<Page, Failure> {
     // What was read a moment ago is told of too.
-    site.engine().settle();
+    site.engine().clean_up();
     let limit = if before.is_none() { MOST_COUNTED } else { MOST_LISTED };
     let found = site.engine().readers(path, limit, before)?;
     let readers = &found.readers;

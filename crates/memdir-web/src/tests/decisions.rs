@@ -314,7 +314,7 @@ async fn the_audit_finds_every_entry_that_fits_once() {
         let (client, path) = if number % 7 == 0 { ("desk", "b.md") } else { ("shelf", "a.md") };
         send(&env, client, Mode::Off, read(path));
     }
-    env.site.engine().settle();
+    env.site.engine().clean_up();
     let all = async |address: &str| {
         let (mut address, mut found, mut pages) = (address.to_owned(), BTreeSet::new(), 0);
         loop {
@@ -383,7 +383,7 @@ async fn a_client_is_added_looked_through_and_revoked() {
     assert!(env.get("/clients/shelf/notes/work/a.md").await.body.contains("plan, see [[diary]]"));
     let hidden = env.get("/clients/shelf/notes/private/diary.md").await.body;
     assert!(hidden.contains("<code>denied</code>") && !hidden.contains("secret"), "{hidden}");
-    env.site.engine().settle();
+    env.site.engine().clean_up();
     let readers = words(&env.get("/readers/work/a.md").await.body);
     assert!(readers.contains("you once") && !readers.contains("shelf"), "the client has read nothing: {readers}");
     let wrong = env.post("/new-client", &[("name", "desk"), ("read", "work/**"), ("rate", "many")]).await;

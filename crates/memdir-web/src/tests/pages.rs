@@ -89,7 +89,7 @@ async fn what_the_script_fetches_again_is_no_reading_and_a_change_is_told() {
     // The audit begins with the first change.
     env.post("/new", &[("path", "c"), ("content", "x")]).await;
     let readings = || {
-        env.site.engine().settle();
+        env.site.engine().clean_up();
         let records = env.site.engine().records(0).unwrap();
         records.iter().filter(|record| record.action == "read_file").count()
     };

@@ -59,7 +59,7 @@ async fn kept(notes: &[(&str, &str)]) -> Env {
 /// How often the audit has noted that the person was shown a note.
 fn reads(env: &Env, path: &str) -> usize {
     let engine = env.site.engine();
-    engine.settle();
+    engine.clean_up();
     let path = memdir_core::path::MemoryPath::parse(path).unwrap();
     engine.readers(&path, 100, None).unwrap().readers.iter().filter(|reader| reader.door == "web").count()
 }
@@ -110,7 +110,7 @@ async fn a_search_as_one_types_is_noted_where_it_shows_something_new_and_after_a
         env.send(request(Method::GET, &format!("/search?q={query}&mode=text"), &headers, "")).await.body
     };
     let searches = || {
-        env.site.engine().settle();
+        env.site.engine().clean_up();
         let records = env.site.engine().records(i64::MIN).unwrap();
         let searches = records.iter().filter(|record| record.action == "search_files");
         searches.map(|record| record.payload.as_ref().unwrap().to_string()).collect::<Vec<_>>()
