@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::Engine;
 use memdir_policy::Rules;
 
-/// Reads the rules again; `None` where they are what they were when it was asked last, or cannot be read.
+/// Reads the rules again; `None` where they are what they were when it was asked last. Where they cannot be read it gives
+/// [`Rules::unreadable`], so that nothing is served by rules that may be looser than what the person wrote.
 pub type ReadRules = Box<dyn Fn() -> Option<Rules> + Send + Sync>;
 
 /// The rules that hold, and where they come from.

@@ -123,7 +123,7 @@ struct Judgement {
 ///
 /// # Errors
 ///
-/// [`Refused`] with `read_only`, `denied`, `permission_required` or `awaiting_approval`.
+/// [`Refused`] with `read_only`, `denied`, `permission_required` or `awaiting_approval`; with what [`Rules::unreadable`] was given.
 ///
 /// # Examples
 ///
@@ -142,6 +142,7 @@ struct Judgement {
 /// # Ok::<(), memdir_core::path::PathError>(())
 /// ```
 pub fn review(call: Call, context: &Context<'_>, issues: &mut Vec<Issue>) -> Result<Cleared, Box<Refused>> {
+    refuse(&call, context.rules.trouble())?;
     if context.read_only && access(&call.action) > Access::Read {
         let failure = refusal_to_write(call.action.name());
         return Err(Box::new(Refused { call, failure, grounds: Vec::new() }));
@@ -206,7 +207,7 @@ pub fn review_lines(call: &Call, new: &str, old: &str, context: &Context<'_>) ->
 ///
 /// # Errors
 ///
-/// [`Refused`] with `denied`, `permission_required` or `awaiting_approval`.
+/// As [`review`], but for `read_only`.
 ///
 /// # Examples
 ///
@@ -226,6 +227,7 @@ pub fn review_lines(call: &Call, new: &str, old: &str, context: &Context<'_>) ->
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn review_place(call: &Call, path: &MemoryPath, context: &Context<'_>) -> Result<(), Box<Refused>> {
+    refuse(call, context.rules.trouble())?;
     let judgement = judge_place(call, path, context);
     judgement.refused(call, context).map_or(Ok(()), Err)
 }
@@ -237,6 +239,7 @@ pub fn review_place(call: &Call, path: &MemoryPath, context: &Context<'_>) -> Re
 ///
 /// As [`review_place`].
 pub fn review_target(call: &Call, path: &MemoryPath, context: &Context<'_>) -> Result<(), Box<Refused>> {
+    refuse(call, context.rules.trouble())?;
     let mut judgement = judge_place(call, path, context);
     if asks_about_change(&call.action, context) && !context.rules.allow_at(&call.action, path, context) {
         judgement.reasons.push((Verdict::Ask, Reason::Change));
@@ -293,6 +296,9 @@ fn refuse(call: &Call, failure: Option<Failure>) -> Result<(), Box<Refused>> {
 /// note.
 #[must_use]
 pub fn may_hide(call: &Call, context: &Context<'_>) -> bool {
+    if context.rules.trouble().is_some() {
+        return true;
+    }
     let found = found_for_places(&call.action, context);
     let rules = context.rules.about_places(&call.action, context, &found);
     Judgement::of_rules(rules).refusal(call, context).is_some()

@@ -14,6 +14,7 @@ use super::{Context, Verdict, asks_about_change};
 use memdir_core::action::{Action, NAMES, Operation};
 use memdir_core::catalog::nearest;
 use memdir_core::path::MemoryPath;
+use memdir_core::report::Failure;
 
 /// One standing answer, for the calls that match every part that is given.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -56,7 +57,11 @@ pub const CHANGE: &str = "change";
 
 /// The rules of the settings, checked. The default has none.
 #[derive(Clone, Debug, Default)]
-pub struct Rules(Vec<CheckedRule>);
+pub struct Rules {
+    checked: Vec<CheckedRule>,
+    /// Why they cannot be read.
+    unreadable: Option<Failure>,
+}
 
 #[derive(Clone, Debug)]
 pub(super) struct CheckedRule {
@@ -118,10 +123,21 @@ impl RuleError {
 }
 
 impl Rules {
+    /// Rules of which nobody knows what they say. Every call is refused with `failure`, and no note is shown.
+    #[must_use]
+    pub fn unreadable(failure: Failure) -> Self {
+        Self { checked: Vec::new(), unreadable: Some(failure) }
+    }
+
     /// Whether there is no rule.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.checked.is_empty() && self.unreadable.is_none()
+    }
+
+    /// Why they cannot be read, where that is so.
+    pub(super) fn trouble(&self) -> Option<Failure> {
+        self.unreadable.clone()
     }
 
     /// Checks rules in the order of the settings; they are numbered from 1.
@@ -148,7 +164,7 @@ impl Rules {
             .zip(1..)
             .map(|(rule, number)| CheckedRule::new(number, rule))
             .collect::<Result<_, _>>()
-            .map(Self)
+            .map(|checked| Self { checked, unreadable: None })
     }
 
     /// The rules that are about a call in which the detectors found what `found` has.
@@ -159,7 +175,7 @@ impl Rules {
         found: &'a [&'static Row],
     ) -> impl Iterator<Item = &'a CheckedRule> {
         let is_asked = asks_about_change(action, context);
-        self.0
+        self.checked
             .iter()
             .filter(move |rule| rule.is_about(action, context.client, found) && (is_asked || !rule.is_of_change()))
     }
@@ -183,14 +199,14 @@ impl Rules {
         context: &'a Context<'_>,
         found: &'a [&'static Row],
     ) -> impl Iterator<Item = &'a CheckedRule> {
-        self.0.iter().filter(move |rule| {
+        self.checked.iter().filter(move |rule| {
             rule.verdict != Verdict::Allow && rule.is_about_but_for_path(names(action), context.client, found)
         })
     }
 
     /// Whether a rule allows what the action does to this place, as far as the mode asks about every change.
     pub(super) fn allow_at(&self, action: &Action, path: &MemoryPath, context: &Context<'_>) -> bool {
-        self.0.iter().filter(|rule| rule.allows_change()).any(|rule| {
+        self.checked.iter().filter(|rule| rule.allows_change()).any(|rule| {
             rule.is_about_but_for_path(&[action.name()], context.client, &[])
                 && rule.path.as_ref().is_none_or(|glob| glob.matches(path))
         })
@@ -198,7 +214,7 @@ impl Rules {
 
     /// Whether a rule is about places and findings both, so that [`Rules::about_place`] needs to know the findings.
     pub(super) fn joins_paths_and_detectors(&self) -> bool {
-        self.0.iter().any(|rule| rule.path.is_some() && rule.detector.is_some())
+        self.checked.iter().any(|rule| rule.path.is_some() && rule.detector.is_some())
     }
 }
 

@@ -473,6 +473,19 @@ mod reviews {
     }
 
     #[test]
+    fn rules_that_nobody_can_read_refuse_everything() {
+        let rules = Rules::unreadable(Failure::new(Code::Config, "the settings file, line 1: no"));
+        let context =
+            Context { mode: Mode::Off, approved: true, read_only: false, client: None, grant: None, rules: &rules };
+        let read = call(read("a.md"));
+        let refused = review(read.clone(), &context, &mut Vec::new()).unwrap_err();
+        assert_eq!(refused.failure.code, Code::Config);
+        assert!(review_place(&read, &path("b.md"), &context).is_err());
+        assert!(review_target(&read, &path("b.md"), &context).is_err());
+        assert!(may_hide(&read, &context) && !rules.is_empty());
+    }
+
+    #[test]
     fn who_has_agreed_is_asked_no_more() {
         let rules = Rules::default();
         let context =

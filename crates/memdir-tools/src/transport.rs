@@ -11,6 +11,8 @@ pub enum PlainSecret {
     Header(String),
     /// What stands behind this name in the query of the address.
     Query(String),
+    /// This one of the arguments, from 0.
+    Argument(usize),
     /// The command line.
     Command,
     /// The address.
@@ -67,29 +69,24 @@ impl Transport {
     }
 
     /// Where it holds a key in plain. `holds_secret` tells whether a detector of secrets finds something in a text; beside that, what
-    /// stands behind `Authorization`, and a long value of letters and digits, counts as one. A value in the query of an address is
-    /// looked at as a header's is.
+    /// stands behind a name that [`names_key`] knows counts as one, wherever that pair is written, and so does a long value of letters
+    /// and digits of a variable, a header or a query.
     pub fn plain_secrets(&self, holds_secret: &dyn Fn(&str) -> bool) -> Vec<PlainSecret> {
-        let is_secret = |name: &str, value: &str| {
+        let is_value = |name: &str, value: &str| {
             let plain = without_references(value);
-            let last = plain.split_whitespace().last().unwrap_or_default();
-            let is_credential = name.eq_ignore_ascii_case("authorization") && plain == value && !plain.is_empty();
-            is_credential || is_key(last) || holds_secret(&plain) || holds_secret(&format!("{name}: {plain}"))
+            is_secret(name, value, holds_secret) || is_key(plain.split_whitespace().last().unwrap_or_default())
         };
         match self {
             Self::Stdio { command, args, env, .. } => {
-                let words: Vec<String> =
-                    std::iter::once(command).chain(args).map(|word| without_references(word)).collect();
-                let has = words.iter().any(|word| holds_secret(word)) || holds_secret(&words.join(" "));
-                let env = env.iter().filter(|(name, value)| is_secret(name, value));
-                has.then_some(PlainSecret::Command)
+                let env = env.iter().filter(|(name, value)| is_value(name, value));
+                command_line(command, args, holds_secret)
                     .into_iter()
                     .chain(env.map(|(name, _)| PlainSecret::Env(name.clone())))
                     .collect()
             }
             Self::Http { url, headers } | Self::Sse { url, headers } => {
-                let query = query(url).filter(|(name, value)| is_secret(name, &without_escapes(value)));
-                let headers = headers.iter().filter(|(name, value)| is_secret(name, value));
+                let query = query(url).filter(|(name, value)| is_value(name, &without_escapes(value)));
+                let headers = headers.iter().filter(|(name, value)| is_value(name, value));
                 query
                     .map(|(name, _)| PlainSecret::Query(name.to_owned()))
                     .chain(holds_secret(&without_references(url)).then_some(PlainSecret::Address))
@@ -98,6 +95,74 @@ impl Transport {
             }
         }
     }
+}
+
+/// Where a command line holds a key in plain.
+fn command_line(command: &str, args: &[String], holds_secret: &dyn Fn(&str) -> bool) -> Vec<PlainSecret> {
+    let mut found = Vec::new();
+    let mut before = String::new();
+    for (at, arg) in args.iter().enumerate() {
+        let plain = without_references(arg);
+        let completes = || !holds_secret(&before) && holds_secret(&format!("{before} {plain}"));
+        if is_argument_secret(&before, arg, holds_secret) || completes() {
+            found.push(PlainSecret::Argument(at));
+        }
+        before = plain;
+    }
+    // Some write the whole line in the place of the program.
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let pairs = std::iter::once("").chain(words.iter().copied()).zip(&words);
+    let has = pairs.into_iter().any(|(before, word)| is_argument_secret(before, word, holds_secret));
+    let line = || {
+        without_references(
+            &std::iter::once(command).chain(args.iter().map(String::as_str)).collect::<Vec<_>>().join(" "),
+        )
+    };
+    if has || (found.is_empty() && holds_secret(&line())) {
+        found.push(PlainSecret::Command);
+    }
+    found
+}
+
+/// Whether an argument is a key, or says one: `--token=KEY`, `NAME: KEY`, an address with a query, or `KEY` behind the option `before`.
+fn is_argument_secret(before: &str, arg: &str, holds_secret: &dyn Fn(&str) -> bool) -> bool {
+    let is = |(name, value): (&str, &str)| {
+        let name = name.trim_start_matches('-');
+        !name.contains(char::is_whitespace) && is_secret(name, value, holds_secret)
+    };
+    let option = (before.starts_with('-') && !arg.starts_with('-')).then_some((before, arg));
+    let own = [arg.split_once('='), arg.split_once(": ")];
+    // The option itself may say which header or variable follows: `--header=Authorization: KEY`, `--env=TOKEN=KEY`.
+    let inner = arg.split_once('=').and_then(|(_, rest)| rest.split_once(": ").or_else(|| rest.split_once('=')));
+    holds_secret(&without_references(arg))
+        || [option, inner].into_iter().chain(own).flatten().any(is)
+        || (arg.contains("://") && query(arg).any(is))
+}
+
+/// Whether a value, by its name or by itself, is a key that is written out.
+fn is_secret(name: &str, value: &str, holds_secret: &dyn Fn(&str) -> bool) -> bool {
+    let plain = without_references(value);
+    (names_key(name) && plain == value && !plain.trim().is_empty())
+        || holds_secret(&plain)
+        || holds_secret(&format!("{name}: {plain}"))
+}
+
+/// Whether programs call keys so: how the names of their options, variables, headers and parameters end.
+fn names_key(name: &str) -> bool {
+    const ENDS: [&str; 10] = [
+        "key",
+        "token",
+        "secret",
+        "password",
+        "passwd",
+        "passphrase",
+        "credential",
+        "credentials",
+        "authorization",
+        "cookie",
+    ];
+    let name = name.to_ascii_lowercase();
+    ENDS.iter().any(|end| name.ends_with(end))
 }
 
 /// The names and the values in the query of an address, as they stand there.
@@ -162,6 +227,36 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_name_alone_tells_a_key_wherever_it_is_written() {
+        let found = |transport: Transport| transport.plain_secrets(&|_| false);
+        let line = |words: &[&str]| found(stdio(words, &[]));
+        let at = |at: usize| [PlainSecret::Argument(at)];
+        assert_eq!(line(&["--password", "hunter2"]), at(1));
+        assert_eq!(line(&["x", "--token=abc"]), at(1));
+        assert_eq!(line(&["-e", "MY_SECRET=abc"]), at(1));
+        assert_eq!(line(&["--env=MY_SECRET=abc"]), at(0));
+        assert_eq!(line(&["-H", "Authorization: Bearer abc"]), at(1));
+        assert_eq!(line(&["--header=X-Api-Key: abc"]), at(0));
+        assert_eq!(line(&["https://x.example/mcp?a=1&apiKey=abc"]), at(0));
+        let Transport::Stdio { args, env, cwd, .. } = stdio(&[], &[]) else { panic!("it is a program") };
+        let command = "npx -y foo --token=abc".to_owned();
+        assert_eq!(found(Transport::Stdio { command, args, env, cwd }), [PlainSecret::Command]);
+        for name in ["TOKEN", "MY_SECRET", "api_key", "dbPassword"] {
+            assert_eq!(found(stdio(&[], &[(name, "abc")])), [PlainSecret::Env(name.to_owned())]);
+            assert_eq!(found(http("https://a", &[(name, "abc")])), [PlainSecret::Header(name.to_owned())]);
+            let url = format!("https://a/mcp?x=1&{name}=abc");
+            assert_eq!(found(http(&url, &[])), [PlainSecret::Query(name.to_owned())]);
+        }
+        for fine in [
+            stdio(&["--token", "${A}", "--key=${B}", "-H", "Authorization: Bearer ${C}"], &[("KEY", "${D}")]),
+            stdio(&["--use-token", "--max-tokens", "500", "key"], &[("TOKEN_FILE", "/run/x"), ("KEY", "")]),
+            http("https://a/token?key=${A}&tokens=5&token=", &[("X-Api-Key", "${B}")]),
+        ] {
+            assert_eq!(found(fine.clone()), [], "{fine:?}");
+        }
+    }
+
+    #[test]
     fn references_are_read_and_taken_out() {
         assert_eq!(references("a ${B_1} and ${C}"), Some(vec!["B_1", "C"]));
         assert_eq!(references("$HOME and {x}"), Some(vec![]));
@@ -213,7 +308,7 @@ mod tests {
     fn keys_in_plain_are_found() {
         let detector = |text: &str| text.contains("s3cret");
         let found = |transport: Transport| transport.plain_secrets(&detector);
-        assert_eq!(found(stdio(&["--key", "s3cret"], &[])), [PlainSecret::Command]);
+        assert_eq!(found(stdio(&["-x", "s3cret"], &[])), [PlainSecret::Argument(1)]);
         assert_eq!(found(stdio(&[], &[("A", "s3cret"), ("B", "info")])), [PlainSecret::Env("A".to_owned())]);
         let key = "MTA4Njg3NDk2NTQ0MzQ1NjAx";
         assert_eq!(found(stdio(&[], &[("TOKEN", key)])), [PlainSecret::Env("TOKEN".to_owned())]);

@@ -230,6 +230,40 @@ fn keys_are_left_behind_and_the_variable_is_named() {
 }
 
 #[test]
+fn the_name_of_a_value_tells_that_it_is_a_key() {
+    let env = env();
+    let path = env.base().join("servers.json");
+    let servers = json!({"mcpServers": {
+        "a": {"command": "x", "args": ["--password", "hunter2", "--token=hunter2=="], "env": {"MY_SECRET": "hunter2"}},
+        "b": {"url": "https://b.example/mcp?api_key=hunter2", "headers": {"X-Api-Key": "hunter2"}},
+        "c": {"command": "x", "args": ["-H", "Authorization: Basic hunter2=="]},
+        "d": {"command": "npx -y foo --token=hunter2"},
+    }});
+    fs::write(&path, servers.to_string()).unwrap();
+    let done = run(&env, &["import", path.to_str().unwrap(), "--yes"]).exits(0);
+    assert_eq!(done["skipped"][0]["name"], "d", "{done}");
+    assert_eq!(
+        transport(&env, "a"),
+        json!({"kind": "stdio", "command": "x", "args": ["--password", "${A_KEY}", "--token=${A_KEY_2}"], "env": {"MY_SECRET": "${MY_SECRET}"}})
+    );
+    assert_eq!(
+        transport(&env, "b"),
+        json!({"kind": "http", "url": "https://b.example/mcp?api_key=${B_API_KEY}", "headers": {"X-Api-Key": "${B_X_API_KEY}"}})
+    );
+    assert_eq!(transport(&env, "c")["args"][1], "Authorization: Basic ${C_KEY}");
+    assert!(!fs::read_to_string(registry(&env)).unwrap().contains("hunter2"));
+    for words in [
+        &["--env", "TOKEN=abc12345secret", "--", "x"][..],
+        &["--url", "https://127.0.0.1:1/mcp?token=verysecret123"],
+        &["--url", "https://127.0.0.1:1/mcp", "--header", "X-Api-Key: verysecret123"],
+        &["--", "x", "--password", "hunter2"],
+    ] {
+        let refused = run(&env, &[&["add", "k", "--yes"], words].concat()).exits(2);
+        assert!(refused["error"]["message"].as_str().unwrap().contains("looks like a key"), "{words:?}: {refused}");
+    }
+}
+
+#[test]
 fn a_file_of_any_program_is_read_and_what_is_none_is_named() {
     let env = env();
     let write = |name: &str, text: &str| {

@@ -288,25 +288,27 @@ pub(super) struct Sources {
     environment: BTreeMap<String, String>,
     home: Option<PathBuf>,
     path: Option<PathBuf>,
-    /// What the file was just before it was read.
+    /// What the file was just before it was read; `None` where there was none.
     stamp: Option<Stamp>,
 }
 
 impl Sources {
     /// Reads the settings file and the environment, once.
     pub(super) fn read() -> Result<Self, Failure> {
-        let home = memdir_host::home();
         let path = memdir_host::config_folder().map(|folder| folder.join("config.toml"));
-        let stamp = path.as_deref().and_then(Stamp::at);
-        let file = match &path {
-            Some(path) => read_file(path)?,
-            None => Table::new(),
-        };
         let own = |(name, _): &(String, String)| name == "MEMDIR" || name.starts_with("MEMDIR_") && name != HUB_MARK;
         let environment = environment().into_iter().filter(own).collect();
-        let sources = Self { file, environment, home, path, stamp };
-        check_table("", &sources.file)?;
-        Ok(sources)
+        Self { environment, home: memdir_host::home(), path, ..Self::default() }.read_again()
+    }
+
+    /// The same, with the settings file as it is now.
+    fn read_again(&self) -> Result<Self, Failure> {
+        let (file, stamp) = match &self.path {
+            Some(path) => read_stamped(path)?,
+            None => (Table::new(), None),
+        };
+        check_table("", &file)?;
+        Ok(Self { file, stamp, ..self.clone() })
     }
 
     /// Where the settings file is, or would be.
@@ -314,24 +316,30 @@ impl Sources {
         self.path.as_deref()
     }
 
-    /// Reads the rules for the memory at `root` again whenever the settings file is another one. While it cannot be read, the rules
-    /// stay as they were.
+    /// Reads the rules for the memory at `root` again whenever the settings file is another one. While it cannot be read, nothing is
+    /// allowed. While it is gone, which it is for a moment when an editor saves it by renaming, the rules stay as they were.
     pub(super) fn live_rules(&self, root: &Path) -> ReadRules {
-        let (path, root, known) = (self.path.clone(), root.to_owned(), Mutex::new(self.stamp));
+        let (sources, root, known) = (self.clone(), root.to_owned(), Mutex::new(self.stamp));
         Box::new(move || {
-            let now = path.as_deref().and_then(Stamp::at);
+            let now = sources.path().and_then(Stamp::at)?;
             let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-            if *known == now {
+            if *known == Some(now) {
                 return None;
             }
-            match Self::read().and_then(|sources| Ok((sources.stamp, sources.for_memory(&root)?.rules()?))) {
+            match sources.read_again().and_then(|now| Ok((now.stamp, now.for_memory(&root)?.rules()?))) {
+                Ok((None, _)) => None,
                 Ok((stamp, rules)) => {
                     *known = stamp;
                     Some(rules)
                 }
-                Err(error) => {
-                    tracing::error!(message = error.message, "the rules stay as they were");
-                    None
+                Err(failure) => {
+                    // Read again at the next request, whether the file has changed by then or the system lets it be read.
+                    *known = None;
+                    tracing::error!(
+                        message = failure.message,
+                        "the settings cannot be read, and all calls are refused"
+                    );
+                    Some(Rules::unreadable(failure))
                 }
             }
         })
@@ -462,11 +470,17 @@ fn read_text(path: &Path) -> Result<Option<(String, Metadata)>, Failure> {
 }
 
 fn read_file(path: &Path) -> Result<Table, Failure> {
-    let Some((text, _)) = read_text(path)? else { return Ok(Table::new()) };
-    text.parse::<Table>().map_err(|error| {
+    Ok(read_stamped(path)?.0)
+}
+
+/// The settings file, with what it was just before it was read; `None` where there is none.
+fn read_stamped(path: &Path) -> Result<(Table, Option<Stamp>), Failure> {
+    let Some((text, metadata)) = read_text(path)? else { return Ok((Table::new(), None)) };
+    let table = text.parse::<Table>().map_err(|error| {
         let line = error.span().map_or(1, |span| text.get(..span.start).unwrap_or_default().lines().count().max(1));
         wrong(format!("the settings file, line {line}: {}", error.message()))
-    })
+    })?;
+    Ok((table, Some(Stamp::of(&metadata))))
 }
 
 fn config_of(table: Table) -> Result<Config, Failure> {

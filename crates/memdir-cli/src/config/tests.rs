@@ -174,3 +174,35 @@ fn the_settings_file_is_a_file_of_some_size() {
     assert_eq!(message(&large), "the settings file cannot be read: file too large");
     assert!(super::read_file(&folder.path().join("none")).unwrap().is_empty());
 }
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a test writes the file as a person does")]
+fn no_rule_is_lifted_while_the_settings_cannot_be_read_or_are_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config.toml");
+    let rule = "[[rule]]\npath = 'private/**'\nverdict = 'deny'\n";
+    let mistake = format!("{rule}[limits]\nnote_byts = 5\n");
+    let read = |text: &str| {
+        std::fs::write(&path, text).unwrap();
+        Sources { path: Some(path.clone()), ..Sources::default() }.read_again()
+    };
+    // A rule that comes with a mistake elsewhere is not left out.
+    let rules = read("").unwrap().live_rules(Path::new("/nowhere"));
+    assert!(rules().is_none());
+    std::fs::write(&path, &mistake).unwrap();
+    let closed =
+        |rules: &memdir_engine::ReadRules| format!("{:?}", rules().unwrap()).contains("unknown key `note_byts`");
+    assert!(closed(&rules) && closed(&rules));
+    std::fs::write(&path, rule).unwrap();
+    assert!(format!("{:?}", rules().unwrap()).contains("Deny"));
+    // An editor that saves by renaming, and then a mistake.
+    let aside = folder.path().join("config.toml~");
+    std::fs::rename(&path, &aside).unwrap();
+    assert!(rules().is_none(), "the rules stay as they were");
+    std::fs::write(&path, &mistake).unwrap();
+    assert!(closed(&rules));
+    std::fs::remove_file(&path).unwrap();
+    assert!(rules().is_none());
+    std::fs::write(&path, "").unwrap();
+    assert!(rules().unwrap().is_empty());
+}

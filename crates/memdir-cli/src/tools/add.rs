@@ -108,7 +108,9 @@ fn refuse_secrets(server: &Server) -> Result<(), Failure> {
         PlainSecret::Query(name) => {
             (format!("the value of `{name}` in the address"), format!("'{name}=${{VARIABLE}}' in its place"))
         }
-        PlainSecret::Command => ("the command line".to_owned(), "'${VARIABLE}' in its place".to_owned()),
+        PlainSecret::Argument(_) | PlainSecret::Command => {
+            ("the command line".to_owned(), "'${VARIABLE}' in its place".to_owned())
+        }
         PlainSecret::Address => ("the address".to_owned(), "'${VARIABLE}' in its place".to_owned()),
     };
     let message = format!("{what} looks like a key, and keys are not kept in a file");

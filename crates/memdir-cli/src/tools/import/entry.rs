@@ -241,9 +241,14 @@ pub(super) fn without_secrets(
                 *url = with_query(url, &name, &own);
                 set.push(own);
             }
-            (PlainSecret::Command, Transport::Stdio { args, .. }) => {
-                let own = variable(&format!("{server}_key"));
-                replace_argument(args, &own, holds_secret);
+            (PlainSecret::Argument(at), Transport::Stdio { args, .. }) => {
+                let mut own = variable(&format!("{server}_key"));
+                if set.contains(&own) {
+                    own = format!("{own}_{}", set.len() + 1);
+                }
+                if let Some(arg) = args.get_mut(at) {
+                    *arg = with_last_word(arg, &own);
+                }
                 set.push(own);
             }
             _ => {}
@@ -261,19 +266,6 @@ pub(super) fn is_without_keys(server: &Server, transport: &Transport, holds_secr
     without_secrets(&server.name, &mut transport, holds_secret).is_ok() && transport == server.transport
 }
 
-/// Puts the variable in the place of the arguments that hold a key, alone or behind the one before.
-fn replace_argument(args: &mut [String], variable: &str, holds_secret: &dyn Fn(&str) -> bool) {
-    let mut before = String::new();
-    for arg in args {
-        if holds_secret(arg)
-            || (!before.is_empty() && holds_secret(&format!("{before} {arg}")) && !holds_secret(&before))
-        {
-            *arg = with_last_word(arg, variable);
-        }
-        before.clone_from(arg);
-    }
-}
-
 /// The address with a variable in the place of what stands behind this name in its query; without a name, of what has none.
 fn with_query(url: &str, name: &str, variable: &str) -> String {
     let (address, fragment) = url.split_at(url.find('#').unwrap_or(url.len()));
@@ -286,9 +278,10 @@ fn with_query(url: &str, name: &str, variable: &str) -> String {
     format!("{before}?{}{fragment}", query.split('&').map(put).collect::<Vec<_>>().join("&"))
 }
 
-/// The text with a variable in the place of its last word: what stands before it says what it is.
+/// The text with a variable in the place of its last word, or of the value: what stands before it says what it is.
 fn with_last_word(text: &str, variable: &str) -> String {
-    let at = text.rfind([' ', '=']).map_or(0, |at| at + 1);
+    // A key may end in `=`.
+    let at = text.rfind(' ').or_else(|| text.find('=')).map_or(0, |at| at + 1);
     format!("{}${{{variable}}}", text.get(..at).unwrap_or_default())
 }
 
