@@ -100,6 +100,34 @@ fn doctor_says_how_things_are() {
 }
 
 #[test]
+fn what_is_damaged_beside_the_settings_is_named_and_the_status_goes_on() {
+    let env = Env::ada();
+    env.ask(&["client", "add", "a"]).exits(0);
+    for file in ["clients.toml", "tools.toml"] {
+        let path = env.home().join(".config/memdir").join(file);
+        std::fs::write(&path, "damaged").unwrap();
+        #[cfg(unix)]
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        let status = env.run(&["status"], "");
+        assert_eq!(status.code, 0, "{status:?}");
+        assert!(status.stderr.contains(&format!("note: `{file}`")), "{status:?}");
+        assert!(status.stdout.contains("next:     `memdir doctor` says what is wrong"), "{status:?}");
+        assert_eq!(env.ask(&["doctor"]).code, 4);
+        std::fs::remove_file(path).unwrap();
+    }
+}
+
+#[test]
+fn the_doctor_does_not_call_settings_right_that_have_a_wrong_value() {
+    let env = Env::ada().settings("durability = \"no\"\n");
+    let checks = env.ask(&["doctor"]).exits(4);
+    assert_eq!(checks["checks"].as_array().unwrap().len(), 1, "{checks}");
+    let settings = &checks["checks"][0];
+    assert_eq!((&settings["name"], &settings["status"]), (&serde_json::json!("settings"), &serde_json::json!("fail")));
+    assert!(settings["hint"].as_str().unwrap().contains(".config/memdir/config.toml"), "{settings}");
+}
+
+#[test]
 fn errors_teach_people_too() {
     let env = Env::ada();
     let text = said(&json!([{"action": "append_file", "path": "user.md", "content": "- pet: cat"}]));

@@ -86,6 +86,21 @@ fn a_server_that_runs_obeys_a_rule_at_once_until_it_is_taken_back() {
 }
 
 #[test]
+fn a_rule_whose_path_matches_no_note_is_told() {
+    let env = Env::with(&[("private/a.md", "x\n"), ("user.md", "x\n")]);
+    for (path, is_told) in [
+        ("dialy/**", true),
+        ("~/memdir/private/**", true),
+        ("private/**", false),
+        ("PRIVATE/A.md", false),
+        ("user.md", false),
+    ] {
+        let said = env.run(&["rules", "add", "deny", "--path", path], "").stderr;
+        assert_eq!(said.contains("matches no note now"), is_told, "{path}: {said}");
+    }
+}
+
+#[test]
 fn all_but_the_rule_stays_as_it_was_written() {
     let env = Env::ada();
     let root = env.memory().canonicalize().unwrap();

@@ -152,6 +152,9 @@ fn calls(global: &Global, query: AuditQuery, page: &Paging) -> Result<u8, Stop> 
             let bytes = line.call.map_or_else(
                 || "forgotten".to_owned(),
                 |call| {
+                    if matches!(call.decided, Decided::Denied | Decided::Refused) {
+                        return "nothing was sent".to_owned();
+                    }
                     let kept = call.kept_bytes.map_or_else(String::new, |kept| format!(", {kept} kept"));
                     format!("{} bytes sent, {} came{kept}", call.arguments_bytes, call.result_bytes)
                 },

@@ -96,7 +96,7 @@ fn show(created: &[MemoryPath], checked: &Checked, root: &Path, stdout: &mut imp
     if !checked.findings.is_empty() {
         writeln!(stdout, "found {}; `memdir check` shows them", super::check::summary(&checked.findings))?;
     }
-    let here = super::install::here();
+    let here = super::install::here(None);
     match here.others.as_slice() {
         [name, ..] => {
             let here = here.others.join(", ");

@@ -8,7 +8,7 @@ use super::config::{Config, Sources};
 use super::exit::{Stop, usage};
 use super::model::embedding;
 use super::output::say;
-use memdir_core::report::{Code, ConfigKey};
+use memdir_core::report::{Code, ConfigKey, Failure};
 use memdir_engine::{self as engine, Caller, Embeddings, Engine, IndexPlace, ReadRules};
 use memdir_host::Folder;
 use memdir_vault::{Durability, Options, Vault};
@@ -112,7 +112,8 @@ pub(super) fn named(global: &Global, sources: &Sources) -> Result<PathBuf, Stop>
 /// Opens the handle of the folder and reads its settings.
 pub(super) fn locate(global: &Global, sources: &Sources, path: &Path) -> Result<Located, Stop> {
     let folder = Folder::open(path).map_err(|failure| match failure.code {
-        Code::NotFound => failure.with_hint("`memdir init DIR` makes one, `--memory DIR` names another"),
+        Code::NotFound => Failure::new(Code::NotFound, format!("there is no memory in {}", path.display()))
+            .with_hint("`memdir init DIR` makes one, `--memory DIR` names another"),
         _ => failure,
     })?;
     let config = sources.for_memory(folder.root())?;

@@ -94,7 +94,7 @@ pub(super) fn show(reviewed: &Reviewed, output: &mut (impl Write + io::IsTermina
         writeln!(output, "the notes have changed since: this is what it would change now")?;
     }
     changes::show(&note_changes(reviewed.plan.steps()), "  ", output)?;
-    let diff = term::diff(&waiting.diff, output);
+    let diff = term::escaped_diff(&waiting.diff, output);
     writeln!(output, "{diff}")?;
     if let Some(trouble) = &reviewed.trouble {
         output.line(format!("it cannot be done now: {}", trouble.message))?;

@@ -7,7 +7,7 @@ use super::config::Sources;
 use super::exit::Stop;
 use super::open;
 use super::output::{Lines, say};
-use memdir_policy::Rule;
+use memdir_policy::{Grant, Rule};
 
 pub(super) fn run(global: &Global, command: Option<&Command>) -> Result<u8, Stop> {
     let sources = Sources::read()?;
@@ -21,7 +21,11 @@ pub(super) fn run(global: &Global, command: Option<&Command>) -> Result<u8, Stop
             }
             let (action, path) = (action.clone(), path.clone());
             let (client, detector) = (client.clone(), detector.clone());
-            sources.add_rule(root, &Rule { action, path, client, detector, verdict: *verdict })?;
+            let rule = Rule { action, path, client, detector, verdict: *verdict };
+            sources.add_rule(root, &rule)?;
+            if let Some(path) = rule.path.as_deref().filter(|path| !located.folder.has_folder(path)) {
+                say_unmatched(global, path)?;
+            }
         }
         Some(Command::Remove { number }) => say(format!("removed: {}", sources.remove_rule(root, *number)?))?,
     }
@@ -36,6 +40,19 @@ pub(super) fn run(global: &Global, command: Option<&Command>) -> Result<u8, Stop
         }
         Ok(())
     })
+}
+
+/// Says so where a path matches nothing in the memory: it may be mistyped, and then protects nothing.
+fn say_unmatched(global: &Global, path: &str) -> Result<(), Stop> {
+    // What a grant would hide is what a rule matches, in any case and Unicode form.
+    let all = Grant::new(&["**".to_owned()], &[], None).and_then(|all| all.hiding(&[path.to_owned()]));
+    let Ok(others) = all else { return Ok(()) };
+    if open::open_to_read(global)?.engine.every_note()?.iter().all(|note| others.shows(note)) {
+        say(format!(
+            "note: `{path}` matches no note now; paths begin in the memory, and a folder is written `people/`"
+        ))?;
+    }
+    Ok(())
 }
 
 /// A rule with its number, all keys given.

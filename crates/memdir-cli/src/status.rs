@@ -8,7 +8,7 @@ use super::args::Global;
 use super::config::Sources;
 use super::exit::Stop;
 use super::install::{self, Here};
-use super::output::Lines;
+use super::output::{Lines, say};
 use super::{client, open, tools};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, LogEntry};
@@ -49,39 +49,46 @@ fn look(global: &Global) -> Result<Status, Stop> {
         Err(stop) if stop.is(Code::NotFound) => {
             let missing = open::named(global, &Sources::read()?)?.to_string_lossy().into_owned();
             let next = "`memdir init` makes a memory; `memdir init DIR` takes a folder of notes as it is".to_owned();
-            return Ok(Status { missing: Some(missing), assistants: install::here(), next, ..Status::default() });
+            return Ok(Status { missing: Some(missing), assistants: install::here(None), next, ..Status::default() });
         }
         opened => opened?,
     };
     let (engine, sources) = (&opened.engine, Sources::read()?);
+    let (clients, servers) = (client::names(&sources, &opened.root), tools::count(&sources));
+    let troubles = [clients.as_ref().err(), servers.as_ref().err()];
+    for trouble in troubles.into_iter().flatten() {
+        say(format!("note: {}", trouble.message))?;
+    }
+    let has_trouble = clients.is_err() || servers.is_err() || engine.history_trouble().is_some();
     let log = engine.log(&LogQuery { limit: 1, ..LogQuery::default() }, false);
     let status = Status {
         memory: Some(opened.root.to_string_lossy().into_owned()),
         notes: engine.every_note()?.len(),
         links: engine.links()?.links.len(),
-        assistants: install::here(),
-        clients: client::names(&sources, &opened.root)?,
-        // Where the registry is damaged, `doctor` says so.
-        servers: tools::count(&sources).map_or(0, |(all, _)| all),
+        assistants: install::here(Some(&opened.root)),
+        clients: clients.unwrap_or_default(),
+        servers: servers.map_or(0, |(all, _)| all),
         // Where the history cannot be used, `open_to_read` has said so.
         waiting: engine.waiting().map_or(0, |(waiting, _)| waiting.len()),
         last: log.ok().and_then(|mut log| log.entries.pop()),
         ..Status::default()
     };
-    let next = next(&status, engine.history_trouble().is_some());
+    let next = next(&status, has_trouble);
     Ok(Status { next, ..status })
 }
 
 fn next(status: &Status, has_trouble: bool) -> String {
     let Status { notes, assistants, clients, waiting, .. } = status;
     let next = if has_trouble {
-        "`memdir doctor` says what is wrong with the history"
+        "`memdir doctor` says what is wrong"
     } else if *waiting > 0 {
         "`memdir pending` shows the proposals that wait for your approval"
     } else if *notes == 0 {
         "`memdir remember I live in Porto` writes the first line"
     } else if !clients.is_empty() || !assistants.set_up.is_empty() {
         "`memdir search \"where do I live\"` asks it something"
+    } else if !assistants.faults.is_empty() {
+        "`memdir doctor` says more of the assistants that do not start memdir"
     } else if let Some(name) = assistants.others.first() {
         return format!("`memdir install {name}` sets it up");
     } else {
@@ -102,6 +109,9 @@ fn show(status: &Status, output: &mut impl Write) -> Result<(), Stop> {
     writeln!(output, "holds:    {}, {}", count(status.notes, "note"), count(status.links, "link"))?;
     let set_up = if assistants.set_up.is_empty() { "none".to_owned() } else { assistants.set_up.join(", ") };
     writeln!(output, "set up:   {set_up}")?;
+    for (name, fault) in &assistants.faults {
+        output.line(format!("not so:   {name}: {fault}"))?;
+    }
     if !clients.is_empty() {
         output.line(format!("clients:  {}", clients.join(", ")))?;
     }

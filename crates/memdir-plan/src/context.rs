@@ -29,7 +29,7 @@ const MOST_STARTS: usize = 4;
 /// Where nothing is known of what is asked, parts are taken from so many notes, and no links are followed.
 const MOST_NEAREST: usize = 3;
 /// So many notes may be pinned; they take at most one part in so many of the budget.
-const MOST_PINNED: usize = 8;
+pub const MOST_PINNED: usize = 8;
 const PINNED_SHARE: u32 = 4;
 /// How many linked notes are taken, and how many links of one note are followed.
 const MOST_LINKED: usize = 32;

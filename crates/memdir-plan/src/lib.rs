@@ -62,6 +62,7 @@ mod write;
 pub use as_of::{Evidence, Held, PastFiles, PastStep, name_before, names_after};
 pub use change::{Counts, Fate, FileCount, Plan, changed, diff_of};
 pub use changes::{ChangeLine, NoteChange, note_changes};
+pub use context::MOST_PINNED;
 pub use current::current;
 pub use diff::unified;
 pub use forget::{Called, Cut, Forms, MIN_TEXT_CHARS, Sought, When};

@@ -113,11 +113,11 @@ fn command_line(command: &str, args: &[String], holds_secret: &dyn Fn(&str) -> b
     let words: Vec<&str> = command.split_whitespace().collect();
     let pairs = std::iter::once("").chain(words.iter().copied()).zip(&words);
     let has = pairs.into_iter().any(|(before, word)| is_argument_secret(before, word, holds_secret));
-    let line = || {
-        without_references(
-            &std::iter::once(command).chain(args.iter().map(String::as_str)).collect::<Vec<_>>().join(" "),
-        )
-    };
+    // What stands for a key is between its option and what follows, which is no value of that option.
+    let shown =
+        |word: &str| Some(without_references(word)).filter(|plain| !plain.is_empty()).unwrap_or("****".to_owned());
+    let line =
+        || std::iter::once(command).chain(args.iter().map(String::as_str)).map(shown).collect::<Vec<_>>().join(" ");
     if has || (found.is_empty() && holds_secret(&line())) {
         found.push(PlainSecret::Command);
     }
@@ -228,7 +228,8 @@ mod tests {
 
     #[test]
     fn a_name_alone_tells_a_key_wherever_it_is_written() {
-        let found = |transport: Transport| transport.plain_secrets(&|_| false);
+        // As the detector of passwords does, which takes a dash for an arrow.
+        let found = |transport: Transport| transport.plain_secrets(&|text| text.contains("password  --"));
         let line = |words: &[&str]| found(stdio(words, &[]));
         let at = |at: usize| [PlainSecret::Argument(at)];
         assert_eq!(line(&["--password", "hunter2"]), at(1));
@@ -248,7 +249,10 @@ mod tests {
             assert_eq!(found(http(&url, &[])), [PlainSecret::Query(name.to_owned())]);
         }
         for fine in [
-            stdio(&["--token", "${A}", "--key=${B}", "-H", "Authorization: Bearer ${C}"], &[("KEY", "${D}")]),
+            stdio(
+                &["--password", "${A}", "--token", "${A}", "--key=${B}", "-H", "Authorization: Bearer ${C}"],
+                &[("KEY", "${D}")],
+            ),
             stdio(&["--use-token", "--max-tokens", "500", "key"], &[("TOKEN_FILE", "/run/x"), ("KEY", "")]),
             http("https://a/token?key=${A}&tokens=5&token=", &[("X-Api-Key", "${B}")]),
         ] {

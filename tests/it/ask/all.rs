@@ -45,6 +45,16 @@ fn every_change_waits_as_one_proposal_and_one_yes_does_all_of_it() {
 }
 
 #[test]
+fn what_waits_is_shown_without_control_characters_also_in_a_pipe() {
+    let env = Env::ada();
+    let content = "<b> \u{1b}[2J \u{202e} x";
+    let text = said(&json!([{"action": "append_file", "path": "user.md", "content": content}]));
+    env.say(&text, &["--permission", "all"]).exits(3);
+    let shown = env.run(&["pending"], "").stdout;
+    assert!(!shown.contains(['\u{1b}', '\u{202e}']) && shown.contains("+<b> \\u{1b}[2J \\u{202e} x"), "{shown}");
+}
+
+#[test]
 fn what_the_model_claims_changes_nothing_and_what_does_not_fit_says_why() {
     let env = Env::ada();
     let report = env.say(

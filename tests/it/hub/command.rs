@@ -509,6 +509,18 @@ fn a_call_that_memdir_did_not_allow_is_not_said_to_be_refused_by_the_person() {
     call(&env, "lab__ecco", &json!({}), &["--yes"]).exits(4);
     let shown = env.run(&["audit", "calls"], "").stdout;
     assert!(shown.contains("not allowed by memdir") && !shown.contains("you  denied"), "{shown}");
+    assert!(shown.contains("nothing was sent") && !shown.contains("bytes sent"), "{shown}");
+}
+
+#[test]
+fn a_tool_that_is_again_as_it_was_approved_can_be_called_at_once() {
+    let env = env().set("SCRIPTED_DESCRIPTION", "Says it.");
+    add(&env, "lab", &["--env", "SCRIPTED_DESCRIPTION"]);
+    let env = env.set("SCRIPTED_DESCRIPTION", "Says another thing.");
+    run(&env, &["doctor", "lab"]).exits(0);
+    call(&env, "lab__echo", &json!({}), &["--yes"]).exits(3);
+    let env = env.set("SCRIPTED_DESCRIPTION", "Says it.");
+    call(&env, "lab__echo", &json!({}), &["--yes"]).exits(0);
 }
 
 #[test]

@@ -238,10 +238,11 @@ fn the_name_of_a_value_tells_that_it_is_a_key() {
         "b": {"url": "https://b.example/mcp?api_key=hunter2", "headers": {"X-Api-Key": "hunter2"}},
         "c": {"command": "x", "args": ["-H", "Authorization: Basic hunter2=="]},
         "d": {"command": "npx -y foo --token=hunter2"},
+        "e": {"command": "npx", "args": ["mcp-remote", "https://e.example/mcp?mode=1&token=hunter2"]},
     }});
     fs::write(&path, servers.to_string()).unwrap();
     let done = run(&env, &["import", path.to_str().unwrap(), "--yes"]).exits(0);
-    assert_eq!(done["skipped"][0]["name"], "d", "{done}");
+    assert_eq!((&done["skipped"][0]["name"], &done["skipped"][1]["name"]), (&json!("d"), &json!("e")), "{done}");
     assert_eq!(
         transport(&env, "a"),
         json!({"kind": "stdio", "command": "x", "args": ["--password", "${A_KEY}", "--token=${A_KEY_2}"], "env": {"MY_SECRET": "${MY_SECRET}"}})

@@ -270,24 +270,109 @@ fn a_person_is_shown_the_change_and_asked() {
 }
 
 #[test]
-fn an_entry_of_somebody_else_is_replaced_only_when_that_is_said() {
+fn an_entry_of_somebody_else_is_left_and_named() {
+    for theirs in [
+        "{\"mcpServers\": {\"memdir\": {\"command\": \"npx\", \"args\": [\"theirs\"]}}}",
+        "{\"mcpServers\": {\"memdir\": {\"url\": \"http://127.0.0.1:8765/mcp\", \"headers\": {\"Authorization\": \"Bearer x\"}}}}",
+        "{\"mcpServers\": {\"memdir\": {\"command\": \"docker\", \"args\": [\"run\", \"memdir\", \"mcp\", \"--read-only\"]}}}",
+    ] {
+        let env = Env::ada();
+        let file = put(&env, ".cursor/mcp.json", theirs);
+        for asked in [&["cursor", "--yes"][..], &["cursor"], &["cursor", "--remove", "--yes"]] {
+            assert_eq!(install(&env, asked).exits(4)["error"]["code"], "conflict", "{theirs}");
+        }
+        let all = install(&env, &["--yes"]).exits(4);
+        assert_eq!(all["assistants"][0]["error"]["code"], "conflict", "{all}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), theirs);
+        assert!(install(&env, &[]).exits(0)["faults"]["cursor"].as_str().unwrap().contains("something other"));
+        let checks = env.ask(&["doctor"]).exits(0);
+        let cursor = checks["checks"].as_array().unwrap().iter().find(|check| check["name"] == "cursor").unwrap();
+        assert_eq!((&cursor["status"], &cursor["hint"]), (&json!("ok"), &Value::Null), "{cursor}");
+        assert_eq!(env.ask(&["status"]).exits(0)["assistants"]["set_up"], json!([]));
+    }
+}
+
+#[test]
+fn a_copy_that_was_kept_is_never_written_over() {
     let env = Env::ada();
-    let theirs = "{\"mcpServers\": {\"memdir\": {\"command\": \"npx\", \"args\": [\"theirs\"]}}}";
-    let file = put(&env, ".cursor/mcp.json", theirs);
-    let said = install(&env, &["cursor"]).exits(4);
-    assert_eq!(said["error"]["code"], "conflict");
-    assert!(said["diff"].as_str().unwrap().contains("theirs"), "{said}");
-    assert_eq!(install(&env, &["cursor", "--remove", "--yes"]).exits(4)["error"]["code"], "conflict");
-    assert_eq!(fs::read_to_string(&file).unwrap(), theirs);
+    let file = put(&env, ".cursor/mcp.json", rich("cursor"));
     install(&env, &["cursor", "--yes"]).exits(0);
-    assert!(!fs::read_to_string(&file).unwrap().contains("theirs"));
-    // One that was kept is never written over.
     fs::write(&file, "{\"a\": 1}").unwrap();
     let done = install(&env, &["cursor", "--yes"]).exits(0);
     assert!(done["backup"].as_str().unwrap().ends_with("mcp.json.memdir-backup-2"), "{done}");
-    assert_eq!(fs::read_to_string(format!("{}.memdir-backup", file.display())).unwrap(), theirs);
+    assert_eq!(fs::read_to_string(format!("{}.memdir-backup", file.display())).unwrap(), rich("cursor"));
     install(&env, &["cursor", "--remove", "--yes"]).exits(0);
     assert_eq!(fs::read_to_string(&file).unwrap(), "{\"a\": 1}");
+}
+
+#[test]
+fn an_entry_that_does_not_start_memdir_as_it_stands_is_named_with_what_is_so() {
+    let env = Env::ada();
+    let other = env.base().join("other");
+    fs::create_dir(&other).unwrap();
+    let memory = env.memory();
+    let args = |memory: &std::path::Path| json!(["mcp", "--memory", memory]);
+    let own = env!("CARGO_BIN_EXE_memdir");
+    let cases = [
+        (json!({"command": own, "args": args(&memory), "disabled": true}), "switched off"),
+        (json!({"command": "/no/such/memdir", "args": args(&memory)}), "no such program"),
+        (json!({"command": own, "args": args(&env.base().join("gone"))}), "a memory that is not there"),
+        (json!({"command": own, "args": args(&other)}), "another memory"),
+        (
+            json!({"command": own, "args": ["mcp", "--memory", memory, "--client", "lim"]}),
+            "a client that cannot be used",
+        ),
+    ];
+    for (entry, words) in cases {
+        put(&env, ".cursor/mcp.json", &json!({"mcpServers": {"memdir": entry}}).to_string());
+        let checks = env.ask(&["doctor"]).exits(0);
+        let cursor = checks["checks"].as_array().unwrap().iter().find(|check| check["name"] == "cursor").unwrap();
+        assert!(cursor["message"].as_str().unwrap().contains(words), "{cursor}");
+        assert_eq!(cursor["status"], "warn", "{cursor}");
+        let status = env.ask(&["status"]).exits(0);
+        assert_eq!(status["assistants"]["set_up"], json!([]), "{words}");
+        assert!(env.run(&["status"], "").stdout.contains("not so:   cursor: "), "{words}");
+    }
+    put(
+        &env,
+        ".config/opencode/opencode.json",
+        "{\"mcp\": {\"memdir\": {\"command\": [\"memdir\", \"mcp\"], \"enabled\": false}}}",
+    );
+    let done = install(&env, &["opencode", "--yes"]).exits(0);
+    assert!(done["say"].as_str().unwrap().starts_with("its entry is switched off there"), "{done}");
+}
+
+#[test]
+fn hooks_that_are_switched_off_are_named() {
+    let env = used("claude-code");
+    install(&env, &["claude-code", "--hooks", "--yes"]).exits(0);
+    let settings = file(&env, ".claude/settings.json");
+    let text = fs::read_to_string(&settings).unwrap().replacen('{', "{\n  \"disableAllHooks\": true,", 1);
+    fs::write(&settings, text).unwrap();
+    assert!(env.run(&["doctor"], "").stdout.contains("its hooks are switched off by `disableAllHooks`"));
+}
+
+#[test]
+fn who_has_a_client_is_told_that_the_entry_does_not_name_it() {
+    let env = used("cursor");
+    env.ask(&["client", "add", "cursor", "--read", "people/**"]).exits(0);
+    let done = install(&env, &["cursor", "--yes"]).exits(0);
+    assert!(done["hint"].as_str().unwrap().contains("`memdir install cursor --client cursor`"), "{done}");
+    assert_eq!(install(&env, &["cursor", "--client", "cursor", "--yes"]).exits(0)["hint"], Value::Null);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_program_of_another_name_says_that_it_is_about_its_name() {
+    let env = used("cursor");
+    let link = env.base().join("memdir-0.1");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_memdir"), &link).unwrap();
+    let mut command = std::process::Command::new(&link);
+    command.args(["--json", "--memory", env.memory().to_str().unwrap(), "install", "cursor", "--yes"]);
+    let output = command.env_clear().env("HOME", env.home()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("known as memdir's by the name `memdir`"), "{output:?}");
+    assert!(!file(&env, ".cursor/mcp.json").exists());
 }
 
 #[test]

@@ -158,5 +158,5 @@ fn a_memory_that_is_not_there_is_said_as_everywhere() {
     command.stdin(std::process::Stdio::null());
     let output = command.output().unwrap();
     assert_eq!((output.status.code(), output.stdout.len()), (Some(4), 0));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("the memory does not exist"), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("there is no memory in "), "{output:?}");
 }

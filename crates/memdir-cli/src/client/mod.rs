@@ -213,7 +213,7 @@ fn drop_entry(clients: &PrivateFile, memory: &str, name: &str) -> Result<(), Fai
         if !all.iter().any(is_it) {
             let own = all.iter().filter(|entry| entry.memory == memory);
             let failure = unknown(name, &mut own.map(|entry| entry.name.as_str()));
-            let is_installed = super::install::here().set_up.contains(&name);
+            let is_installed = super::install::look().iter().any(|it| it.name == name && it.is_set_up());
             let remove = format!("`memdir install {name} --remove` takes memdir out of it");
             return Err(if is_installed { failure.with_hint(remove) } else { failure });
         }

@@ -157,6 +157,9 @@ pub(super) fn change(file: &Path, lock: &Lock, edit: impl FnOnce(&mut DocumentMu
         Some((text, metadata)) => (text, Some(metadata.permissions())),
         None => (String::new(), None),
     };
+    if mode.as_ref().is_some_and(std::fs::Permissions::readonly) {
+        return Err(wrong("the settings file cannot be written: it is read-only".to_owned()));
+    }
     let mut document: DocumentMut = text.parse().map_err(|_| wrong("the settings file is no TOML".to_owned()))?;
     edit(&mut document);
     let has_carriage_returns = text.contains("\r\n");

@@ -295,10 +295,15 @@ pub(super) struct Sources {
 impl Sources {
     /// Reads the settings file and the environment, once.
     pub(super) fn read() -> Result<Self, Failure> {
-        let path = memdir_host::config_folder().map(|folder| folder.join("config.toml"));
+        let path = Self::place();
         let own = |(name, _): &(String, String)| name == "MEMDIR" || name.starts_with("MEMDIR_") && name != HUB_MARK;
         let environment = environment().into_iter().filter(own).collect();
         Self { environment, home: memdir_host::home(), path, ..Self::default() }.read_again()
+    }
+
+    /// Where the settings file of this person is, or would be.
+    pub(super) fn place() -> Option<PathBuf> {
+        Some(memdir_host::config_folder()?.join("config.toml"))
     }
 
     /// The same, with the settings file as it is now.
@@ -365,7 +370,7 @@ impl Sources {
 
     /// The memory to use when none is named: `MEMDIR`, the one with `default = true`, or `~/memdir`.
     pub(super) fn default_memory(&self) -> Option<PathBuf> {
-        if let Some(memory) = self.environment.get("MEMDIR") {
+        if let Some(memory) = self.environment.get("MEMDIR").filter(|memory| !memory.is_empty()) {
             return Some(PathBuf::from(memory));
         }
         let is_default = |table: &Value| table.get("default").and_then(Value::as_bool) == Some(true);
@@ -490,8 +495,11 @@ fn config_of(table: Table) -> Result<Config, Failure> {
     })
 }
 
+/// What `doctor` itself replaces by the place.
+pub(super) const WHERE: &str = "`memdir doctor` shows where the settings file is";
+
 fn wrong(message: String) -> Failure {
-    Failure::new(Code::Config, message).with_hint("`memdir doctor` shows where the settings file is")
+    Failure::new(Code::Config, message).with_hint(WHERE)
 }
 
 /// Checks that every key is known, in one table and those in it.
@@ -534,12 +542,17 @@ fn unknown(section: &str, key: &str, known: &[&str]) -> Failure {
 
 /// A failure that names what is most like `key`, or all there is.
 fn suggest(message: String, key: &str, known: &[&str]) -> Failure {
-    let near = known.iter().map(|name| (strsim::jaro_winkler(key, name), name));
-    let hint = match near.filter(|(likeness, _)| *likeness > 0.7).max_by(|one, other| one.0.total_cmp(&other.0)) {
-        Some((_, name)) => format!("did you mean `{name}`?"),
+    let hint = match nearest(key, known.iter().copied()) {
+        Some(name) => format!("did you mean `{name}`?"),
         None => format!("there is {}", known.join(", ")),
     };
     Failure::new(Code::Config, message).with_hint(hint)
+}
+
+/// What is most like `key`, if anything is.
+fn nearest<'k>(key: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+    let near = known.map(|name| (strsim::jaro_winkler(key, name), name)).filter(|(likeness, _)| *likeness > 0.7);
+    near.max_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, name)| name)
 }
 
 /// Puts one table over another, section by section; lists are joined.
@@ -575,10 +588,15 @@ fn set_from_environment(table: &mut Table, name: &str, value: &str) -> Result<()
             return Ok(());
         }
     }
-    let keys = sections.flat_map(|(section, keys)| keys.iter().map(move |key| format!("MEMDIR_{section}_{key}")));
-    let names: Vec<String> = keys.map(|name| name.to_ascii_uppercase()).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).chain(["MEMDIR_DURABILITY", "MEMDIR_STATE"]).collect();
-    Err(suggest(format!("unknown setting `{name}` in the environment"), name, &names))
+    let message = format!("unknown setting `{name}` in the environment");
+    let keys = sections.flat_map(|(section, keys)| keys.iter().map(move |key| format!("{section}_{key}")));
+    let keys: Vec<String> = keys.chain(["durability", "state", "memory"].map(str::to_owned)).collect();
+    // What all names begin with makes none of them alike.
+    Err(match nearest(&rest, keys.iter().map(String::as_str)) {
+        Some("memory") => wrong(message).with_hint("did you mean `MEMDIR`?"),
+        Some(key) => wrong(message).with_hint(format!("did you mean `MEMDIR_{}`?", key.to_ascii_uppercase())),
+        None => wrong(message).with_hint("`memdir config` lists the settings"),
+    })
 }
 
 /// What a variable of the environment says, as the settings file would say it.
@@ -586,9 +604,18 @@ fn typed(key: &str, value: &str) -> Value {
     let is_text =
         ["model_name", "model_address", "model_prompts", "search_embeddings", "search_address"].contains(&key);
     let is_list = ["facts_past_status", "search_archive", "search_pinned"].contains(&key);
-    let list = || value.split(',').map(str::trim).filter(|item| !item.is_empty());
+    let items = || value.split(',').map(str::trim).filter(|item| !item.is_empty());
+    let list = || Value::Array(items().map(|item| Value::String(item.to_owned())).collect());
+    // As the settings file writes it, too.
+    let written = || value.parse::<Value>().unwrap_or_else(|_| Value::String(value.to_owned()));
     match (value.parse::<i64>(), value.parse::<bool>(), value.parse::<f64>()) {
-        _ if is_list => Value::Array(list().map(|item| Value::String(item.to_owned())).collect()),
+        _ if is_list => {
+            if value.trim_start().starts_with('[') {
+                written()
+            } else {
+                list()
+            }
+        }
         _ if is_text => Value::String(value.to_owned()),
         (Ok(number), _, _) => Value::Integer(number),
         (_, Ok(flag), _) => Value::Boolean(flag),

@@ -8,6 +8,7 @@ use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
 use super::shown::{at, keys, variable};
 use super::{Sources, edit, read_file, suggest, typed, wrong};
 use memdir_core::report::{Code, Failure};
+use memdir_plan::MOST_PINNED;
 
 impl Sources {
     /// Sets a key, such as `permission.mcp`, in the settings file: for the memory at `root` where the file sets it for that memory
@@ -51,6 +52,11 @@ impl Sources {
         };
         place.insert(key.to_owned(), value.clone());
         let config = Self { file: only, ..Self::default() }.for_memory(root)?;
+        let pinned = config.search.pinned.len();
+        if pinned > MOST_PINNED {
+            let failure = wrong(format!("at most {MOST_PINNED} notes are pinned, and these are {pinned}"));
+            return Err(failure.with_hint("leave some out"));
+        }
         config.engine(memdir_host::now).map(drop)
     }
 }
@@ -116,6 +122,8 @@ mod tests {
         assert_eq!(set("", "tools.audit_arguments", "true").unwrap(), "[tools]\naudit_arguments = true\n");
         assert_eq!(set("[limits]\n", "durability", "atomic").unwrap(), "durability = \"atomic\"\n[limits]\n");
         assert_eq!(set("", "search.pinned", "user.md, a.md").unwrap(), "[search]\npinned = [\"user.md\", \"a.md\"]\n");
+        let listed = "[search]\narchive = [\"x\", \"y z\"]\n";
+        assert_eq!(set("", "search.archive", "[\"x\", 'y z']").unwrap(), listed);
         let own = "[memory.\"/\"]\npermission.mcp = \"flag\"\n";
         assert_eq!(set(own, "permission.mcp", "ask").unwrap(), own.replace("flag", "ask"));
         assert_eq!(set(own, "permission.exec", "ask").unwrap(), format!("{own}\n[permission]\nexec = \"ask\"\n"));
@@ -128,5 +136,7 @@ mod tests {
         assert_eq!(set("", "permision.mcp", "ask"), Err(Code::Usage));
         assert_eq!(set("", "rule.verdict", "ask"), Err(Code::Usage));
         assert_eq!(set("", "memory", "x"), Err(Code::Usage));
+        assert_eq!(set("", "search.archive", "[\"x\""), Err(Code::Config));
+        assert_eq!(set("", "search.pinned", "a.md,b.md,c.md,d.md,e.md,f.md,g.md,h.md,i.md"), Err(Code::Config));
     }
 }

@@ -113,6 +113,13 @@ fn what_is_unknown_is_named_with_the_nearest() {
         "unknown setting `MEMDIR_LIMITS_NOTE_BYTE` in the environment",
         "did you mean `MEMDIR_LIMITS_NOTE_BYTES`?",
     );
+    for (name, hint) in [
+        ("MEMDIR_MEMORY", "did you mean `MEMDIR`?"),
+        ("MEMDIR_XYZ", "`memdir config` lists the settings"),
+        ("MEMDIR_DURABILTY", "did you mean `MEMDIR_DURABILITY`?"),
+    ] {
+        refused(sources("", &[(name, "x")]), &format!("unknown setting `{name}` in the environment"), hint);
+    }
     let wrong = sources("[limits]\nnote_bytes = 'many'", &[]).unwrap().for_memory(Path::new("/x")).unwrap_err();
     assert!(wrong.message.contains("expected u64"), "{}", wrong.message);
     assert!(wrong.hint.unwrap().contains("settings file"));

@@ -1,5 +1,7 @@
 //! What `doctor` says of the assistants on this machine: whether each starts memdir, was seen, and shows its tools to models.
 
+use std::path::Path;
+
 use super::{Check, Status};
 use crate::install::{self, Connection, Loaded};
 use memdir_vault::LastCall;
@@ -8,19 +10,24 @@ use memdir_words::ago;
 /// The way in of hooks, as the audit names it.
 const HOOK: &str = "hook";
 
-/// One check for each assistant that is here, and one for each memory that one keeps itself.
-pub(super) fn checks(calls: &[LastCall]) -> Vec<Check> {
+/// One check for each assistant that is here, as it stands to the memory at `root`, and one for each memory that one keeps itself.
+pub(super) fn checks(root: &Path, calls: &[LastCall]) -> Vec<Check> {
     let connections = install::look();
     let memories = install::other_memories();
     let memories = memories.into_iter().map(|memory| {
         let message = format!("keeps a memory of its own, in {}", memory.place);
         Check { hint: Some(memory.advice.to_owned()), ..Check::ok(memory.name, message) }
     });
-    connections.iter().map(|connection| check(connection, calls)).chain(memories).collect()
+    connections.iter().map(|connection| check(connection, root, calls)).chain(memories).collect()
 }
 
-fn check(connection: &Connection, calls: &[LastCall]) -> Check {
+fn check(connection: &Connection, root: &Path, calls: &[LastCall]) -> Check {
     let name = connection.name;
+    if let Some((message, hint)) = connection.fault(Some(root)) {
+        // What is somebody else's may be as the person wants it.
+        let status = if hint.is_some() { Status::Warn } else { Status::Ok };
+        return Check { name, status, message, hint };
+    }
     let Some(loaded) = connection.loaded() else {
         if connection.has_plugin {
             return Check::ok(name, format!("its plugin starts memdir; {}", last(connection, calls, false)));
@@ -34,6 +41,7 @@ fn check(connection: &Connection, calls: &[LastCall]) -> Check {
     }
     let (tools, hint) = tools(connection, loaded);
     let hooks = match connection.hooks {
+        Some(true) if connection.are_hooks_off => "; its hooks are switched off by `disableAllHooks`".to_owned(),
         Some(true) => format!("; hooks: {}", last(connection, calls, true)),
         Some(false) => "; no hooks".to_owned(),
         None => String::new(),

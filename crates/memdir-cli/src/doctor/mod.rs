@@ -2,17 +2,19 @@
 
 mod assistants;
 
+use std::path::Path;
+
 use clap::Args;
 use serde::Serialize;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::args::Global;
-use super::config::{Config, Sources};
+use super::config::{Config, Sources, WHERE};
 use super::exit::Stop;
 use super::model::{self, used};
 use super::output::Lines;
-use super::{open, repair, tools};
+use super::{client, open, repair, tools};
 use memdir_check::Kind;
 use memdir_core::report::{Code, Failure};
 use memdir_engine::{self as engine, EmbeddingStatus, Engine};
@@ -94,13 +96,19 @@ pub(super) fn run(global: &Global, options: &DoctorArgs) -> Result<u8, Stop> {
 fn look(global: &Global) -> Vec<Check> {
     let sources = match Sources::read() {
         Ok(sources) => sources,
-        Err(failure) => return vec![Check::failed("settings", failure)],
+        Err(failure) => return vec![wrong_settings(failure)],
     };
-    let mut checks = vec![settings(&sources)];
+    let mut checks = match sources.tokens() {
+        Ok(_) => vec![settings(&sources)],
+        // What is wrong for every memory is wrong for this one, too.
+        Err(failure) => return vec![wrong_settings(failure)],
+    };
     checks.extend(tool_servers(&sources));
     match open::locate_named(global, &sources) {
         Ok(mut located) => {
-            checks.push(Check::ok("memory", located.folder.root().display().to_string()));
+            let root = located.folder.root().to_owned();
+            checks.push(Check::ok("memory", root.display().to_string()));
+            checks.extend(clients(&sources, &root));
             checks.push(match &located.options.state {
                 None => Check::ok("state", format!("in .memdir/{}", located.options.machine)),
                 Some((_, path)) => {
@@ -130,7 +138,7 @@ fn look(global: &Global) -> Vec<Check> {
                     checks.push(notes(&engine));
                     checks.extend(names(&engine));
                     // A history that cannot be read is told above.
-                    checks.extend(assistants::checks(&engine.last_calls().unwrap_or_default()));
+                    checks.extend(assistants::checks(&root, &engine.last_calls().unwrap_or_default()));
                 }
                 Err(failure) => checks.push(Check::failed("rules", failure)),
             }
@@ -148,6 +156,13 @@ fn settings(sources: &Sources) -> Check {
     }
 }
 
+/// The settings cannot be used; a hint that leads here gives the place.
+fn wrong_settings(failure: Failure) -> Check {
+    let place = Sources::place().filter(|_| failure.hint.as_deref() == Some(WHERE));
+    let hint = place.map(|place| format!("the settings file is {}", place.display())).or(failure.hint);
+    Check::failed("settings", Failure { hint, ..failure })
+}
+
 /// How many servers of other tools there are; nothing where there are none.
 fn tool_servers(sources: &Sources) -> Option<Check> {
     match tools::count(sources) {
@@ -158,6 +173,15 @@ fn tool_servers(sources: &Sources) -> Option<Check> {
             Some(Check::ok("tools", words))
         }
         Err(failure) => Some(Check::failed("tools", failure)),
+    }
+}
+
+/// How many clients there are; nothing where there are none.
+fn clients(sources: &Sources, root: &Path) -> Option<Check> {
+    match client::names(sources, root) {
+        Ok(names) if names.is_empty() => None,
+        Ok(names) => Some(Check::ok("clients", plan::count(names.len(), "client"))),
+        Err(failure) => Some(Check::failed("clients", failure)),
     }
 }
 
@@ -241,6 +265,8 @@ fn state(vault: &Vault) -> Vec<Check> {
     let left = if lock.is_ok() { temporary(vault) } else { None };
     let lock = match lock {
         Ok(()) => Check::ok("lock", "free"),
+        // That passes.
+        Err(VaultError::Busy) => Check::ok("lock", "another process is writing right now"),
         Err(error) => Check::failed("lock", engine::failure(&error)),
     };
     let mut checks = vec![history, writing, durability, git, lock];

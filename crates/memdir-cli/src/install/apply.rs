@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::args::InstallArgs;
-use super::change::{self, Changed, Format, Trouble, Wanted};
+use super::change::{self, Format, Trouble, Wanted};
 use super::disk::Target;
 use crate::args::Global;
 use crate::exit::Stop;
@@ -19,7 +19,8 @@ use memdir_engine::ChangeError;
 #[derive(Debug)]
 pub(super) struct Part {
     target: Target,
-    changed: Changed,
+    /// What it holds afterwards; `None` where no file is to be left.
+    changed: Option<String>,
     diff: String,
     is_hooks: bool,
 }
@@ -36,6 +37,9 @@ pub(super) struct Done {
     /// What the person has to do next.
     #[serde(rename = "say")]
     next: String,
+    /// What she may have meant beside it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) hint: Option<String>,
     /// Whether the diff was shown when the person was asked.
     #[serde(skip)]
     is_shown: bool,
@@ -48,6 +52,9 @@ struct DonePart {
     changed: bool,
     diff: String,
     backup: Option<String>,
+    /// Whether it is there no more.
+    #[serde(skip)]
+    is_gone: bool,
 }
 
 impl Part {
@@ -55,15 +62,16 @@ impl Part {
         let target = Target::read(&path)?;
         let changed = change::change(&format, &target, &wanted);
         let changed = changed.map_err(|trouble| explain(&trouble, &target, &wanted))?;
-        let diff = target.diff(changed.text.as_deref());
+        let diff = target.diff(changed.as_deref());
         Ok(Self { target, changed, diff, is_hooks: matches!(format, Format::Hooks(_)) })
     }
 
     fn make(&self) -> Result<DonePart, Failure> {
-        let backup = if self.diff.is_empty() { None } else { self.target.replace(self.changed.text.as_deref())? };
+        let backup = if self.diff.is_empty() { None } else { self.target.replace(self.changed.as_deref())? };
         Ok(DonePart {
             changed: !self.diff.is_empty(),
             backup: backup.map(|path| path.display().to_string()),
+            is_gone: self.changed.is_none(),
             ..self.left()
         })
     }
@@ -71,7 +79,7 @@ impl Part {
     /// What is said of a file that is left as it is.
     fn left(&self) -> DonePart {
         let file = self.target.path.display().to_string();
-        DonePart { file, changed: false, diff: self.diff.clone(), backup: None }
+        DonePart { file, changed: false, diff: self.diff.clone(), backup: None, is_gone: false }
     }
 }
 
@@ -88,7 +96,7 @@ pub(super) fn apply(
         let mut parts = parts.into_iter();
         let first = parts.next()?;
         let hooks = parts.next().filter(|_| has_hooks);
-        Some(Done { client, first, hooks, next, is_shown })
+        Some(Done { client, first, hooks, next, hint: None, is_shown })
     };
     let has_hooks = parts.iter().any(|part| part.is_hooks);
     if diff.is_empty() || options.dry_run {
@@ -96,13 +104,9 @@ pub(super) fn apply(
     }
     let is_asked = !options.yes;
     if is_asked {
-        let is_foreign = parts.iter().any(|part| part.changed.is_foreign);
-        if is_foreign || global.json || !question::can_ask() {
-            let (code, message) = match is_foreign {
-                true => (Code::Conflict, "there is an entry `memdir` that starts another program"),
-                false => (Code::Usage, "there is no terminal to ask on, so nothing is changed"),
-            };
-            let failure = Failure::new(code, message).with_hint("look at the change, then send `--yes`");
+        if global.json || !question::can_ask() {
+            let failure = Failure::new(Code::Usage, "there is no terminal to ask on, so nothing is changed");
+            let failure = failure.with_hint("look at the change, then send `--yes`");
             return Err(ChangeError { failure, diff: Some(diff) }.into());
         }
         writeln!(io::stderr(), "{}", term::diff(&diff, &io::stderr()))?;
@@ -141,19 +145,22 @@ impl Done {
     pub(super) fn show(&self, stdout: &mut StdoutLock<'static>) -> Result<(), Stop> {
         let parts = || std::iter::once(&self.first).chain(&self.hooks);
         for part in parts() {
-            let DonePart { file, changed, diff, backup } = part;
+            let DonePart { file, changed, diff, backup, is_gone } = part;
             if !diff.is_empty() && !self.is_shown {
                 writeln!(stdout, "{}", term::diff(diff, stdout))?;
             }
             match (*changed, diff.is_empty()) {
-                (true, _) => say(format!("{file} is changed"))?,
+                (true, _) => say(format!("{file} is {}", if *is_gone { "removed" } else { "changed" }))?,
                 (false, true) => say(format!("nothing to change in {file}"))?,
                 (false, false) => {}
             }
             backup.iter().try_for_each(|backup| say(format!("backup: {backup}")))?;
         }
         let is_dry = parts().any(|part| !part.changed && !part.diff.is_empty());
-        if is_dry { Ok(()) } else { Ok(say(&self.next)?) }
+        if !is_dry {
+            say(&self.next)?;
+        }
+        Ok(self.hint.iter().try_for_each(say)?)
     }
 }
 
@@ -161,6 +168,9 @@ impl Done {
 fn explain(trouble: &Trouble, target: &Target, wanted: &Wanted) -> Failure {
     let message = format!("{} was not touched: {trouble}", target.path.display());
     let by_hand = match wanted {
+        Wanted::There(_) if *trouble == Trouble::Foreign => {
+            "it stays as it is; to have ours in its place, take it out by hand and run this again"
+        }
         Wanted::There(_) => "mend it, or put the entry into it by hand: `memdir install NAME --print` prints it",
         Wanted::Gone => "mend it, or take the entry `memdir` out by hand",
     };

@@ -14,7 +14,8 @@ pub(crate) const LONG: &str = "Configure an assistant to start memdir.
 Adds one entry, `memdir`, to the assistant's configuration file and keeps the rest byte for byte. The change is shown \
 as a diff first, and you are asked unless --yes is given. The original is kept beside it as FILE.memdir-backup. \
 Without CLIENT it lists the assistants on this machine and offers to set up each; with --yes it sets up all of them. An entry that is there \
-keeps its --memory, --state, --client and --tools unless you give others; --remove takes them away.";
+keeps its --memory, --state, --client and --tools unless you give others; --remove takes them away. An entry `memdir` for \
+something other than a memdir mcp on this machine is left as it is.";
 
 /// Options of `install`.
 #[derive(Args, Debug)]

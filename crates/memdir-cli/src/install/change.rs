@@ -32,15 +32,6 @@ pub(super) enum Wanted {
     Gone,
 }
 
-/// What a change comes to.
-#[derive(Debug)]
-pub(super) struct Changed {
-    /// The text afterwards; `None` where no file is to be left.
-    pub(super) text: Option<String>,
-    /// Whether an entry of our name is replaced that starts something else.
-    pub(super) is_foreign: bool,
-}
-
 /// Why a text is not changed.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub(super) enum Trouble {
@@ -50,10 +41,13 @@ pub(super) enum Trouble {
     /// It is written in a way in which nothing is changed here.
     #[error("{0} is written in a form that memdir does not change")]
     Form(&'static str),
-    /// There is an entry of our name, and it is not ours to take out.
-    #[error("its entry `memdir` starts another program")]
+    /// There is an entry of our name, and it is not ours to change or to take out.
+    #[error("{FOREIGN}")]
     Foreign,
 }
+
+/// What is said of an entry of our name that is not ours.
+pub(super) const FOREIGN: &str = "its entry `memdir` is for something other than a `memdir mcp` on this machine";
 
 /// Replaces a span of the text.
 pub(super) type Edit = (Range<usize>, String);
@@ -181,15 +175,15 @@ impl Format {
         self.add("", entry).unwrap_or_default()
     }
 
-    /// The text with ours, and whether that takes the place of somebody else's.
-    pub(super) fn with(&self, text: &str, entry: &Entry) -> Result<(String, bool), Trouble> {
+    /// The text with ours. An entry of our name that is somebody else's stays: it may let an assistant see less than ours would.
+    pub(super) fn with(&self, text: &str, entry: &Entry) -> Result<String, Trouble> {
         let (mark, body) = split_mark(text);
         let state = self.state(text)?;
         let wanted = State::Ours { entry: entry.clone(), is_whole: true };
         let new = match &state {
-            state if *state == wanted => return Ok((text.to_owned(), false)),
+            state if *state == wanted => return Ok(text.to_owned()),
             State::Absent => self.add(body, entry)?,
-            State::Foreign => self.add(&self.cut(body)?, entry)?,
+            State::Foreign => return Err(Trouble::Foreign),
             State::Ours { .. } => self.update(body, entry)?,
         };
         let new = format!("{mark}{new}");
@@ -197,7 +191,7 @@ impl Format {
             Ok(state) if state == wanted => {}
             _ => return Err(Trouble::Form("it")),
         }
-        Ok((new, state == State::Foreign))
+        Ok(new)
     }
 
     /// The text without ours: one that was there before we put it in, where that is known.
@@ -208,9 +202,9 @@ impl Format {
             State::Foreign => return Err(Trouble::Foreign),
             State::Ours { entry, .. } => entry,
         };
-        let gives_this = |before: &str| self.with(before, &entry).is_ok_and(|(with, _)| with == *text);
+        let gives_this = |before: &str| self.with(before, &entry).is_ok_and(|with| with == *text);
         // One that has ours already is from before that was brought up to date.
-        let is_without = |before: &str| matches!(self.state(before), Ok(State::Absent | State::Foreign));
+        let is_without = |before: &str| matches!(self.state(before), Ok(State::Absent));
         if let Some(before) = target.backups.iter().find(|before| is_without(before) && gives_this(before)) {
             return Ok(Some(before.clone()));
         }
@@ -228,14 +222,11 @@ impl Format {
     }
 }
 
-/// What a configuration becomes.
-pub(super) fn change(format: &Format, target: &Target, wanted: &Wanted) -> Result<Changed, Trouble> {
+/// What a configuration becomes; `None` where no file is to be left.
+pub(super) fn change(format: &Format, target: &Target, wanted: &Wanted) -> Result<Option<String>, Trouble> {
     match wanted {
-        Wanted::There(entry) => {
-            let (text, is_foreign) = format.with(target.text.as_deref().unwrap_or_default(), entry)?;
-            Ok(Changed { text: Some(text), is_foreign })
-        }
-        Wanted::Gone => Ok(Changed { text: format.without(target)?, is_foreign: false }),
+        Wanted::There(entry) => format.with(target.text.as_deref().unwrap_or_default(), entry).map(Some),
+        Wanted::Gone => format.without(target),
     }
 }
 

@@ -24,13 +24,13 @@ mod yaml;
 
 pub(super) use args::{InstallArgs, LONG};
 pub(super) use change::is_memdir;
-pub(super) use servers::{ServerList, servers_in, servers_of};
+pub(super) use servers::{ServerList, is_enabled, servers_in, servers_of};
 pub(super) use state::{Connection, Here, Loaded, here, look, other_memories};
 
 use super::args::{Global, TOOL_SETS};
 use super::config::Sources;
 use super::exit::{self, Stop, usage};
-use super::output::{say, say_failure};
+use super::output::{Lines, say, say_failure};
 use super::{client, open, question};
 use apply::{Done, Part};
 use assistants::{ASSISTANTS, Assistant};
@@ -76,16 +76,24 @@ pub(super) fn run(global: &Global, options: &InstallArgs) -> Result<u8, Stop> {
 
 /// Sets up one assistant, or takes memdir out of it; `None` where the person wants nothing changed.
 fn set_up(global: &Global, options: &InstallArgs, assistant: &Assistant) -> Result<Option<Done>, Stop> {
-    let next = if options.remove { assistant.restart.to_owned() } else { assistant.next() };
-    let parts = match options.remove {
-        true => taken_out(options, assistant)?,
-        false => put_in(global, options, assistant)?,
+    if options.remove {
+        let parts = taken_out(options, assistant)?;
+        return apply::apply(global, options, assistant.name, parts, assistant.restart.to_owned());
+    }
+    let (parts, hint) = put_in(global, options, assistant)?;
+    let next = match servers::is_off(assistant) {
+        true => format!("its entry is switched off there: switch it on, then {}", assistant.next()),
+        false => assistant.next(),
     };
-    apply::apply(global, options, assistant.name, parts, next)
+    let mut done = apply::apply(global, options, assistant.name, parts, next)?;
+    if let Some(done) = &mut done {
+        done.hint = hint;
+    }
+    Ok(done)
 }
 
-/// What is put into the files of an assistant.
-fn put_in(global: &Global, options: &InstallArgs, assistant: &Assistant) -> Result<Vec<Part>, Stop> {
+/// What is put into the files of an assistant, and what the person may have meant beside it.
+fn put_in(global: &Global, options: &InstallArgs, assistant: &Assistant) -> Result<(Vec<Part>, Option<String>), Stop> {
     if !assistant.is_here() {
         let name = assistant.name;
         let failure = Failure::new(Code::NotFound, format!("{name} is not found on this machine"));
@@ -93,6 +101,13 @@ fn put_in(global: &Global, options: &InstallArgs, assistant: &Assistant) -> Resu
         return Err(failure.with_hint(hint).into());
     }
     let entry = entry(global, options, assistant)?;
+    let program = &entry.server.command;
+    if !is_memdir(program) {
+        let message = format!("this program is {program}, and an entry is known as memdir's by the name `memdir`");
+        let hint = "call it by that name, such as by a link; `memdir install NAME --print` prints the entry for any";
+        return Err(usage(message, hint).into());
+    }
+    let hint = entry.hint.clone();
     let mut parts = Vec::new();
     if options.hooks {
         let (place, format) = hooks_of(assistant)?;
@@ -100,7 +115,7 @@ fn put_in(global: &Global, options: &InstallArgs, assistant: &Assistant) -> Resu
     }
     let server = Part::new(assistant.servers.file()?, assistant.format, Wanted::There(entry.server))?;
     parts.insert(0, server);
-    Ok(parts)
+    Ok((parts, hint))
 }
 
 /// What is taken out of them: with `--hooks` the hooks alone.
@@ -156,7 +171,7 @@ fn write_line(global: &Global, options: &InstallArgs, file: &Path) -> Result<u8,
 
 /// Lists the assistants that are here, and sets all up, or takes memdir out of all, where the person says so.
 fn all(global: &Global, options: &InstallArgs) -> Result<u8, Stop> {
-    let here = here();
+    let here = here(None);
     let is_asked = !global.json && question::can_ask();
     let connections = look();
     let meant = || connections.iter().filter(|connection| is_meant(options, connection)).map(Connection::assistant);
@@ -218,6 +233,9 @@ fn list(global: &Global, here: &Here) -> Result<u8, Stop> {
         for name in &here.others {
             writeln!(stdout, "{name}  is here; `memdir install {name}` sets it up")?;
         }
+        for (name, fault) in &here.faults {
+            stdout.line(format!("{name}  {fault}"))?;
+        }
         if here.is_empty() {
             writeln!(stdout, "no assistant is found here; `memdir install --help` lists those that memdir knows")?;
         }
@@ -233,6 +251,8 @@ struct Entries {
     server: Entry,
     /// What says which memory it is, and as whom it is asked.
     which: Vec<String>,
+    /// What the person may have meant beside it.
+    hint: Option<String>,
 }
 
 impl Entries {
@@ -261,6 +281,7 @@ fn entry(global: &Global, options: &InstallArgs, assistant: &Assistant) -> Resul
     let client = options.client.clone().or_else(|| option(&args, CLIENT));
     let sources = Sources::read()?;
     let root = open::locate_named(&global, &sources)?.folder.root().to_owned();
+    let hint = if client.is_none() { unnamed_client(&sources, &root, assistant) } else { None };
     // Says at once what the assistant would otherwise say when it starts.
     client::register(&root, client.as_deref(), memdir_host::now)?;
     let own = memdir_host::own_program();
@@ -282,7 +303,16 @@ fn entry(global: &Global, options: &InstallArgs, assistant: &Assistant) -> Resul
         }
     }
     let args = ["mcp".to_owned()].into_iter().chain(which.iter().cloned()).chain(args).collect();
-    Ok(Entries { server: Entry { command: text(&own)?, args }, which })
+    Ok(Entries { server: Entry { command: text(&own)?, args }, which, hint })
+}
+
+/// Tells of a client that is called like the assistant: its grant does not hold for an entry that does not name it.
+fn unnamed_client(sources: &Sources, root: &Path, assistant: &Assistant) -> Option<String> {
+    // Where they cannot be read, `register` says so.
+    let client = client::names(sources, root).unwrap_or_default().into_iter().find(|name| assistant.is_client(name))?;
+    let name = assistant.name;
+    let command = format!("`memdir install {name} --client {client}`");
+    Some(format!("this entry may see and change everything; {command} gives it what the client `{client}` was granted"))
 }
 
 /// The value of an option among arguments: of two, the last counts.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::assistants::{ASSISTANTS, Assistant};
 use super::change::{Format, Trouble, split_mark};
 use super::disk::Target;
-use super::{json, places, toml, yaml};
+use super::{NAME, json, places, toml, yaml};
 use memdir_core::report::{Code, Failure};
 
 /// Under which names programs keep their servers, where it is not known which program it is.
@@ -56,6 +56,22 @@ impl ServerList {
     fn of(assistant: &Assistant) -> Self {
         Self { servers: Value::Null, is_sse_by_default: assistant.is_sse_by_default }
     }
+}
+
+/// Whether an assistant has an entry of our name that is switched off there.
+pub(super) fn is_off(assistant: &Assistant) -> bool {
+    let lists = of_assistant(assistant).unwrap_or_default();
+    lists.iter().filter_map(|list| list.servers.get(NAME)).any(|entry| !is_enabled(entry))
+}
+
+/// Whether an entry is in use, as far as it says so itself.
+pub(crate) fn is_enabled(entry: &Value) -> bool {
+    let is = |name: &str, wanted: bool| match entry.get(name) {
+        Some(Value::Bool(value)) => *value == wanted,
+        Some(Value::String(text)) => *text == wanted.to_string(),
+        _ => false,
+    };
+    !is("disabled", true) && !is("enabled", false)
 }
 
 /// The list of servers in a file, whoever's it is.

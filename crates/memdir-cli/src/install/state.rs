@@ -1,12 +1,17 @@
 //! Which assistants are here, and how each stands to memdir. Nothing is changed.
 
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
 use serde::Serialize;
 
-use super::Entry;
 use super::assistants::{ASSISTANTS, Assistant, Loading, OTHER_MEMORIES, OwnMemory};
-use super::change::{Format, State};
+use super::change::{FOREIGN, Format, State};
 use super::disk::Target;
+use super::{CLIENT, Entry, MEMORY, option, servers};
 use super::{json, toml};
+use crate::client;
+use memdir_host::Folder;
 
 /// The assistants that this person uses here.
 #[derive(Debug, Default, Serialize)]
@@ -15,11 +20,14 @@ pub(crate) struct Here {
     pub(crate) set_up: Vec<&'static str>,
     /// Those that do not.
     pub(crate) others: Vec<&'static str>,
+    /// Those whose entry starts something else, or does not start memdir as it stands, with what is so.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) faults: BTreeMap<&'static str, String>,
 }
 
 impl Here {
     pub(super) fn is_empty(&self) -> bool {
-        self.set_up.is_empty() && self.others.is_empty()
+        self.set_up.is_empty() && self.others.is_empty() && self.faults.is_empty()
     }
 }
 
@@ -30,15 +38,20 @@ pub(crate) struct Connection {
     assistant: &'static Assistant,
     /// What it starts; `None` where it does not start memdir.
     server: Option<Server>,
+    /// Whether it has an entry of our name that is not ours.
+    is_foreign: bool,
     /// Whether our plugin is on.
     pub(crate) has_plugin: bool,
     /// Whether it has our hooks, for those that can have some.
     pub(crate) hooks: Option<bool>,
+    /// Whether its settings turn all hooks off.
+    pub(crate) are_hooks_off: bool,
 }
 
 #[derive(Debug)]
 struct Server {
     entry: Entry,
+    is_off: bool,
     loaded: Loaded,
 }
 
@@ -56,7 +69,7 @@ pub(crate) enum Loaded {
 }
 
 /// What is ours in a file, as far as it can be read.
-fn state(path: Result<std::path::PathBuf, impl Sized>, format: &Format) -> State {
+fn state(path: Result<PathBuf, impl Sized>, format: &Format) -> State {
     let target = path.ok().and_then(|path| Target::read(&path).ok());
     let state = target.and_then(|target| format.state(target.text.as_deref()?).ok());
     state.unwrap_or(State::Absent)
@@ -85,6 +98,13 @@ pub(super) fn hook_args(assistant: &Assistant) -> Vec<String> {
     }
 }
 
+/// Whether the settings that hold its hooks turn all of them off, as those of Claude Code can.
+fn are_hooks_off(assistant: &Assistant) -> bool {
+    let Some((place, _)) = &assistant.hooks else { return false };
+    let target = place.file().ok().and_then(|path| Target::read(&path).ok());
+    json::is_on(&target.and_then(|target| target.text).unwrap_or_default(), &["disableAllHooks"])
+}
+
 /// Whether an assistant has our plugin on.
 fn has_plugin(assistant: &Assistant) -> bool {
     let Some((place, names)) = &assistant.plugin else { return false };
@@ -97,12 +117,24 @@ fn has_plugin(assistant: &Assistant) -> bool {
 pub(crate) fn look() -> Vec<Connection> {
     let here = ASSISTANTS.iter().filter(|assistant| assistant.is_here());
     here.map(|assistant| {
-        let server = match state(assistant.servers.file(), &assistant.format) {
-            State::Ours { entry, is_whole } => Some(Server { entry, loaded: loaded(assistant, is_whole) }),
+        let state = state(assistant.servers.file(), &assistant.format);
+        let is_foreign = state == State::Foreign;
+        let server = match state {
+            State::Ours { entry, is_whole } => {
+                Some(Server { entry, is_off: servers::is_off(assistant), loaded: loaded(assistant, is_whole) })
+            }
             State::Absent | State::Foreign => None,
         };
         let hooks = assistant.hooks.as_ref().map(|_| has_hooks(assistant));
-        Connection { name: assistant.name, assistant, server, has_plugin: has_plugin(assistant), hooks }
+        Connection {
+            name: assistant.name,
+            assistant,
+            server,
+            is_foreign,
+            has_plugin: has_plugin(assistant),
+            hooks,
+            are_hooks_off: are_hooks_off(assistant),
+        }
     })
     .collect()
 }
@@ -127,7 +159,52 @@ impl Connection {
         self.assistant
     }
 
-    /// Whether the assistant starts memdir.
+    /// Why it does not start memdir on the memory at `root` though it has an entry of our name, with what helps. Where no memory is
+    /// given, the one that the entry names counts.
+    pub(crate) fn fault(&self, root: Option<&Path>) -> Option<(String, Option<String>)> {
+        if self.has_plugin {
+            return None;
+        }
+        let name = self.name;
+        let Some(Server { entry: Entry { command, args }, is_off, .. }) = &self.server else {
+            return self.is_foreign.then(|| (FOREIGN.to_owned(), None));
+        };
+        if *is_off {
+            return Some(("its entry for memdir is switched off".to_owned(), Some(format!("switch it on in {name}"))));
+        }
+        let is_there = match command.contains(std::path::is_separator) {
+            true => Path::new(command).is_file(),
+            false => memdir_host::program_named(command.as_ref()).is_some(),
+        };
+        let anew = format!("`memdir install {name}` writes it anew");
+        if !is_there {
+            return Some((format!("its entry starts {command}, and there is no such program"), Some(anew)));
+        }
+        // Without the option it is the one that is used here too.
+        let named = option(args, MEMORY).map(PathBuf::from);
+        let memory = match &named {
+            Some(path) => match Folder::open(path) {
+                Ok(folder) => folder.root().to_owned(),
+                Err(_) => {
+                    let hint = format!("`memdir install {name} --memory DIR` names another one");
+                    return Some((
+                        format!("its entry is for a memory that is not there: {}", path.display()),
+                        Some(hint),
+                    ));
+                }
+            },
+            None => root?.to_owned(),
+        };
+        if let Some(root) = root.filter(|root| *root != memory) {
+            let hint = format!("`memdir install {name} --memory {}` makes it this one", root.display());
+            return Some((format!("starts memdir on another memory: {}", memory.display()), Some(hint)));
+        }
+        let client = option(args, CLIENT)?;
+        let failure = client::register(&memory, Some(&client), memdir_host::now).err()?;
+        Some((format!("its entry names a client that cannot be used: {}", failure.message), failure.hint))
+    }
+
+    /// Whether the assistant has what starts memdir, whatever is wrong with it.
     pub(crate) fn is_set_up(&self) -> bool {
         self.server.is_some() || self.has_plugin
     }
@@ -167,9 +244,15 @@ pub(crate) fn other_memories() -> Vec<OtherMemory> {
     all.filter_map(found).collect()
 }
 
-/// The names of the assistants that are here, by whether they start memdir.
-pub(crate) fn here() -> Here {
-    let (set_up, others): (Vec<_>, Vec<_>) = look().into_iter().partition(Connection::is_set_up);
-    let names = |all: Vec<Connection>| all.iter().map(|connection| connection.name).collect();
-    Here { set_up: names(set_up), others: names(others) }
+/// The names of the assistants that are here, by whether they start memdir, on the memory at `root` where one is given.
+pub(crate) fn here(root: Option<&Path>) -> Here {
+    let mut here = Here::default();
+    for connection in look() {
+        match connection.fault(root) {
+            Some((fault, _)) => drop(here.faults.insert(connection.name, fault)),
+            None if connection.is_set_up() => here.set_up.push(connection.name),
+            None => here.others.push(connection.name),
+        }
+    }
+    here
 }

@@ -25,15 +25,14 @@ fn target(text: Option<&str>, backups: &[&str]) -> Target {
 /// Puts the entry in, once more, with another memory, and takes it out: by what was kept, and without that.
 #[track_caller]
 fn check(format: Format, before: &str, expected: &str) -> String {
-    let (with, is_foreign) = format.with(before, &entry("/m")).unwrap_or_else(|trouble| panic!("{trouble}: {before}"));
+    let with = format.with(before, &entry("/m")).unwrap_or_else(|trouble| panic!("{trouble}: {before}"));
     assert_eq!(with, expected);
-    assert!(!is_foreign);
-    assert_eq!(format.with(&with, &entry("/m")).unwrap().0, with, "a second time");
-    let other = format.with(&with, &entry("/other \"m\" \\ é")).unwrap().0;
-    assert_eq!(format.with(&other, &entry("/m")).unwrap().0, with, "there and back");
-    let kept = change(&format, &target(Some(&with), &["something else", before]), &Wanted::Gone).unwrap().text;
+    assert_eq!(format.with(&with, &entry("/m")).unwrap(), with, "a second time");
+    let other = format.with(&with, &entry("/other \"m\" \\ é")).unwrap();
+    assert_eq!(format.with(&other, &entry("/m")).unwrap(), with, "there and back");
+    let kept = change(&format, &target(Some(&with), &["something else", before]), &Wanted::Gone).unwrap();
     assert_eq!(kept.as_deref(), Some(before), "taken out");
-    let alone = change(&format, &target(Some(&with), &[]), &Wanted::Gone).unwrap().text;
+    let alone = change(&format, &target(Some(&with), &[]), &Wanted::Gone).unwrap();
     let alone = alone.unwrap_or_default();
     assert!(format.with(&alone, &entry("/m")).is_ok(), "{alone}");
     alone
@@ -51,8 +50,8 @@ fn json_from_nothing() {
     assert_eq!(check(SERVERS, "", expected), "");
     assert_eq!(SERVERS.snippet(&entry("/m")), expected);
     // No file before, none afterwards.
-    assert_eq!(change(&SERVERS, &target(Some(expected), &[]), &Wanted::Gone).unwrap().text, None);
-    assert_eq!(change(&SERVERS, &target(None, &[]), &Wanted::Gone).unwrap().text, None);
+    assert_eq!(change(&SERVERS, &target(Some(expected), &[]), &Wanted::Gone).unwrap(), None);
+    assert_eq!(change(&SERVERS, &target(None, &[]), &Wanted::Gone).unwrap(), None);
     let bare = "{\n  \"mcpServers\": {\n    \"memdir\": {\n      \"command\": \"/opt/memdir\",\n      \
                 \"args\": [\"mcp\", \"--memory\", \"/m\"]\n    }\n  }\n}";
     check(SERVERS, "{}", bare);
@@ -87,7 +86,7 @@ fn json_on_one_line_and_without_the_list() {
                     \"args\": [\"mcp\", \"--memory\", \"/m\"] }}, \"b\": [2]}";
     assert_eq!(check(SERVERS, before, expected), before);
     let before = "{\n    \"numStartups\": 3,\n    \"projects\": {\n        \"/p\": {\"mcpServers\": {\"memdir\": {}}}\n    }\n}\n";
-    let with = SERVERS.with(before, &entry("/m")).unwrap().0;
+    let with = SERVERS.with(before, &entry("/m")).unwrap();
     assert!(with.starts_with(before.trim_end().trim_end_matches('}').trim_end()), "{with}");
     assert!(with.contains("    },\n    \"mcpServers\": {\n        \"memdir\": {\n            \"command\""), "{with}");
     check(SERVERS, before, &with);
@@ -97,14 +96,14 @@ fn json_on_one_line_and_without_the_list() {
 fn json_entries_between_others_and_of_others() {
     let ours = "\"memdir\": {\"command\": \"C:\\\\bin\\\\memdir.exe\", \"args\": [\"mcp\"], \"env\": {\"A\": \"b\"}}";
     let text = format!("{{\n  \"mcpServers\": {{\n    \"a\": {{}},\n    {ours}, // here\n    \"b\": {{}}\n  }}\n}}\n");
-    let gone = change(&SERVERS, &target(Some(&text), &[]), &Wanted::Gone).unwrap().text.unwrap();
+    let gone = change(&SERVERS, &target(Some(&text), &[]), &Wanted::Gone).unwrap().unwrap();
     assert_eq!(gone, "{\n  \"mcpServers\": {\n    \"a\": {},\n    // here\n    \"b\": {}\n  }\n}\n");
     // What follows on the line does not get behind the comment before it.
     let crowded = format!("{{\n\"mcpServers\": {{\n// c\n{ours}, \"b\": {{}}\n}}}}");
-    let gone = change(&SERVERS, &target(Some(&crowded), &[]), &Wanted::Gone).unwrap().text.unwrap();
+    let gone = change(&SERVERS, &target(Some(&crowded), &[]), &Wanted::Gone).unwrap().unwrap();
     assert_eq!(gone, "{\n\"mcpServers\": {\n// c\n\"b\": {}\n}}");
-    let (with, is_foreign) = SERVERS.with(&text, &entry("/m")).unwrap();
-    assert!(with.contains("\"env\": {\"A\": \"b\"}") && !is_foreign, "{with}");
+    let with = SERVERS.with(&text, &entry("/m")).unwrap();
+    assert!(with.contains("\"env\": {\"A\": \"b\"}"), "{with}");
     for foreign in [
         "{\"command\": \"npx\", \"args\": [\"memdir\"]}",
         "{\"url\": \"https://x\"}",
@@ -112,8 +111,7 @@ fn json_entries_between_others_and_of_others() {
         "{\"command\": \"/opt/memdir\", \"args\": [\"read\"]}",
     ] {
         let text = format!("{{\"mcpServers\": {{\n  \"memdir\": {foreign}\n}}}}");
-        let (with, is_foreign) = SERVERS.with(&text, &entry("/m")).unwrap();
-        assert!(is_foreign && !with.contains(foreign), "{with}");
+        assert_eq!(SERVERS.with(&text, &entry("/m")).unwrap_err(), Trouble::Foreign, "{foreign}");
         let kept = change(&SERVERS, &target(Some(&text), &[]), &Wanted::Gone);
         assert_eq!(kept.unwrap_err(), Trouble::Foreign, "{foreign}");
     }
@@ -157,12 +155,9 @@ fn toml_at_the_end() {
 fn toml_in_the_middle_with_more_in_it() {
     let text = "[mcp_servers.memdir]\ncommand = \"/usr/bin/memdir\" # here\nargs = [\n  \"mcp\", # so\n]\nstartup_timeout_sec = 9\n\n\
                 [other]\nx = 1\n\n[mcp_servers.memdir.env]\nA = \"b\"\n\n# last\n[z]\n";
-    let (with, is_foreign) = Format::Toml.with(text, &entry("/m")).unwrap();
-    assert!(
-        !is_foreign && with.contains("startup_timeout_sec = 9\n") && with.contains("\"/opt/memdir\" # here"),
-        "{with}"
-    );
-    let gone = change(&Format::Toml, &target(Some(text), &[]), &Wanted::Gone).unwrap().text.unwrap();
+    let with = Format::Toml.with(text, &entry("/m")).unwrap();
+    assert!(with.contains("startup_timeout_sec = 9\n") && with.contains("\"/opt/memdir\" # here"), "{with}");
+    let gone = change(&Format::Toml, &target(Some(text), &[]), &Wanted::Gone).unwrap().unwrap();
     assert_eq!(gone, "\n[other]\nx = 1\n\n# last\n[z]\n");
 }
 
@@ -171,9 +166,9 @@ fn toml_that_is_none_or_is_written_otherwise_is_refused() {
     for text in ["a = ", "mcp_servers = 7", "[a]\n[a]\n"] {
         assert!(matches!(refuses(Format::Toml, text), Trouble::Unread(_)), "{text}");
     }
-    for text in ["mcp_servers = { a = { command = \"x\" } }", "[mcp_servers]\nmemdir = 7\n"] {
-        assert!(matches!(refuses(Format::Toml, text), Trouble::Form(_)), "{text}");
-    }
+    let inline = "mcp_servers = { a = { command = \"x\" } }";
+    assert!(matches!(refuses(Format::Toml, inline), Trouble::Form(_)));
+    assert_eq!(refuses(Format::Toml, "[mcp_servers]\nmemdir = 7\n"), Trouble::Foreign);
     let dotted = "[mcp_servers]\nmemdir.command = \"/bin/memdir\"\nmemdir.args = [\"mcp\"]\n";
     let gone = change(&Format::Toml, &target(Some(dotted), &[]), &Wanted::Gone);
     assert!(matches!(gone, Err(Trouble::Form(_))), "{gone:?}");
@@ -235,11 +230,11 @@ fn yaml_that_is_none_or_is_written_otherwise_is_refused() {
 #[test]
 fn what_was_brought_up_to_date_is_taken_out_too() {
     for (format, before) in [(SERVERS, "{\"a\": 1}"), (Format::Toml, "a = 1\n"), (Format::Yaml, "a: 1\n")] {
-        let old = format.with(before, &entry("/m")).unwrap().0;
-        let new = format.with(&old, &entry("/other")).unwrap().0;
-        let gone = change(&format, &target(Some(&new), &[&old, before]), &Wanted::Gone).unwrap().text;
+        let old = format.with(before, &entry("/m")).unwrap();
+        let new = format.with(&old, &entry("/other")).unwrap();
+        let gone = change(&format, &target(Some(&new), &[&old, before]), &Wanted::Gone).unwrap();
         assert_eq!(gone.as_deref(), Some(before));
-        let gone = change(&format, &target(Some(&new), &[&old]), &Wanted::Gone).unwrap().text.unwrap();
+        let gone = change(&format, &target(Some(&new), &[&old]), &Wanted::Gone).unwrap().unwrap();
         assert!(!gone.contains("memdir"), "{gone}");
     }
 }
@@ -247,12 +242,12 @@ fn what_was_brought_up_to_date_is_taken_out_too() {
 #[test]
 fn yaml_as_goose_writes_it_again() {
     let saved = "extensions:\n  memdir:\n    enabled: true\n    cmd: /bin/memdir\n    args:\n    - mcp\n    - --memory\n    - /old\n    envs: {}\nz: 1\n";
-    let (with, is_foreign) = Format::Yaml.with(saved, &entry("/m")).unwrap();
+    let with = Format::Yaml.with(saved, &entry("/m")).unwrap();
     let expected = saved
         .replace("/bin/memdir", "\"/opt/memdir\"")
         .replace("\n    - mcp\n    - --memory\n    - /old", " [\"mcp\", \"--memory\", \"/m\"]");
-    assert_eq!((with, is_foreign), (expected, false));
-    let gone = change(&Format::Yaml, &target(Some(saved), &[]), &Wanted::Gone).unwrap().text.unwrap();
+    assert_eq!(with, expected);
+    let gone = change(&Format::Yaml, &target(Some(saved), &[]), &Wanted::Gone).unwrap().unwrap();
     assert_eq!(gone, "extensions: {}\nz: 1\n");
 }
 
@@ -271,23 +266,23 @@ fn a_hook_among_others_is_brought_up_to_date_and_taken_out_alone() {
         args: ["hook", "x", "--memory", "/m"].map(str::to_owned).to_vec(),
     };
     let text = "{\n \"version\": 1, // so\n \"hooks\": {\n  \"Start\": [{ \"hooks\": [{\"command\": \"mine\"}, {\"command\": \"/old/memdir hook x Start\", \"timeout\": 3}] }],\n  \"Gone\": [{\"hooks\": [{\"command\": \"memdir hook x Gone\"}]}]\n }\n}\n";
-    let (with, is_foreign) = hooks.with(text, &wanted).unwrap();
+    let with = hooks.with(text, &wanted).unwrap();
     let start = "{\"command\": \"\\\"/new dir/memdir\\\" hook x Start --memory /m\", \"timeout\": 3}";
-    assert!(!is_foreign && with.contains(start) && with.contains("memdir\\\" hook x End --memory /m"), "{with}");
+    assert!(with.contains(start) && with.contains("memdir\\\" hook x End --memory /m"), "{with}");
     assert!(with.contains("\"Gone\": []") && with.contains("\"mine\""), "{with}");
-    assert_eq!(hooks.with(&with, &wanted).unwrap().0, with);
-    let gone = change(&hooks, &target(Some(text), &[]), &Wanted::Gone).unwrap().text.unwrap();
+    assert_eq!(hooks.with(&with, &wanted).unwrap(), with);
+    let gone = change(&hooks, &target(Some(text), &[]), &Wanted::Gone).unwrap().unwrap();
     assert_eq!(
         gone,
         "{\n \"version\": 1, // so\n \"hooks\": {\n  \"Start\": [{ \"hooks\": [{\"command\": \"mine\"}] }],\n  \"Gone\": []\n }\n}\n"
     );
     // From nothing, and back to nothing.
-    let (with, _) = hooks.with("", &wanted).unwrap();
+    let with = hooks.with("", &wanted).unwrap();
     assert!(
         with.starts_with("{\n  \"version\": 1,\n  \"hooks\": {\n    \"Start\": [\n      {\n        \"hooks\": [\n"),
         "{with}"
     );
-    assert_eq!(change(&hooks, &target(Some(&with), &[]), &Wanted::Gone).unwrap().text, None);
+    assert_eq!(change(&hooks, &target(Some(&with), &[]), &Wanted::Gone).unwrap(), None);
     for broken in ["{\"hooks\": []}", "{\"hooks\": {\"Start\": {}}}", "[]", "{\"hooks\": {}, \"hooks\": {}}"] {
         assert!(matches!(hooks.with(broken, &wanted), Err(Trouble::Unread(_))), "{broken}");
     }
@@ -300,9 +295,9 @@ fn a_command_in_one_list_with_its_arguments() {
     let expected = "{\n  \"mcp\": {\n    \"memdir\": {\n      \"command\": [\"/opt/memdir\", \"mcp\", \"--memory\", \"/m\"],\n      \"enabled\": true\n    }\n  }\n}\n";
     assert_eq!(check(joined, "", expected), "");
     let off = expected.replace("true", "false");
-    assert_eq!(joined.with(&off, &entry("/m")).unwrap().0, off, "what the person has set stays");
+    assert_eq!(joined.with(&off, &entry("/m")).unwrap(), off, "what the person has set stays");
     for foreign in ["{\"command\": []}", "{\"command\": [\"npx\", \"mcp\"]}", "{\"command\": \"memdir\"}"] {
         let text = format!("{{\"mcp\": {{\"memdir\": {foreign}}}}}");
-        assert!(joined.with(&text, &entry("/m")).unwrap().1, "{foreign}");
+        assert_eq!(joined.with(&text, &entry("/m")).unwrap_err(), Trouble::Foreign, "{foreign}");
     }
 }

@@ -60,7 +60,9 @@ fn make(
 ) -> Result<ToolAnswer, Stop> {
     let opened = open::open(global)?;
     let (hub, stop) = (registry.hub_of(&server.name)?, interrupt::stop());
-    if server.enabled && !hub.tools().iter().any(|tool| tool.name == call.tool) {
+    // One that had changed may be as it was approved again.
+    let is_known = |tool: &Tool| tool.name == call.tool && tool.pin != PinState::Changed;
+    if server.enabled && !hub.tools().iter().any(is_known) {
         hub.connect_now(&server.name, &stop).map_err(Failure::from)?;
     }
     // The person means this server by calling its tool.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::install::{ServerList, is_memdir};
+use crate::install::{ServerList, is_enabled, is_memdir};
 use memdir_tools::{NameError, PlainSecret, Server, ServerName, Transport, references};
 
 /// The longest name that a server gets, with room for a number.
@@ -44,15 +44,6 @@ pub(super) fn read(list: &ServerList) -> Vec<Found> {
 
 fn is_own(found: &Found) -> bool {
     matches!(&found.transport, Ok(Transport::Stdio { command, .. }) if is_memdir(command))
-}
-
-fn is_enabled(entry: &Value) -> bool {
-    let is = |name: &str, wanted: bool| match entry.get(name) {
-        Some(Value::Bool(value)) => *value == wanted,
-        Some(Value::String(text)) => *text == wanted.to_string(),
-        _ => false,
-    };
-    !is("disabled", true) && !is("enabled", false)
 }
 
 /// The first of these members that is there.
@@ -241,7 +232,10 @@ pub(super) fn without_secrets(
                 *url = with_query(url, &name, &own);
                 set.push(own);
             }
-            (PlainSecret::Argument(at), Transport::Stdio { args, .. }) => {
+            // Which part of an address is the key is for the person to say.
+            (PlainSecret::Argument(at), Transport::Stdio { args, .. })
+                if !args.get(at).is_some_and(|arg| arg.contains("://") && arg.contains('?')) =>
+            {
                 let mut own = variable(&format!("{server}_key"));
                 if set.contains(&own) {
                     own = format!("{own}_{}", set.len() + 1);
