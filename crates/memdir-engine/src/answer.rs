@@ -32,7 +32,8 @@ struct Line<'q> {
 
 impl Engine {
     /// Does what a person answers to a question that [`Engine::review`] gave. The change comes first and is one batch, which
-    /// `undo` takes back; what it keeps is confirmed once it is made, so that nothing is confirmed where it fails.
+    /// `undo` takes back together with what it confirms: that is done once the change is made, so that nothing is confirmed where it
+    /// fails.
     ///
     /// A new value is written where the fact belongs: of two notes, into the one that it is about.
     ///
@@ -70,7 +71,7 @@ impl Engine {
         let actions = self.settling_actions(kept, goes, value)?;
         let report = if actions.is_empty() { None } else { Some(self.carry_out(actions, caller)?) };
         if value.is_none() {
-            self.confirm(kept.path, kept.text, caller)?;
+            self.confirm_with(report.as_ref().and_then(|report| report.batch), kept.path, kept.text, caller)?;
         }
         Ok(report)
     }

@@ -17,6 +17,17 @@ impl Engine {
     /// `denied` for anybody but the person, `read_only`, those of `read_file`, `content_not_found` where the note has no such
     /// line, and those of the vault.
     pub fn confirm(&self, path: &MemoryPath, line: &str, caller: &Caller) -> Result<Confirmation, Failure> {
+        self.confirm_with(None, path, line, caller)
+    }
+
+    /// As [`Engine::confirm`], with an answer that also made a batch: undoing that takes the confirmation back.
+    pub(super) fn confirm_with(
+        &self,
+        batch: Option<u64>,
+        path: &MemoryPath,
+        line: &str,
+        caller: &Caller,
+    ) -> Result<Confirmation, Failure> {
         check_person(caller)?;
         let path = &self.vault.resolve(path).map_err(plan::failure)?;
         let image = self.vault.read(path, self.settings.limits.file_bytes).map_err(plan::failure)?;
@@ -28,7 +39,7 @@ impl Engine {
         }
         let time = self.now();
         let mut writer = self.vault.lock().map_err(|error| failure(&error))?;
-        writer.confirm(path, line, &caller.author, time).map_err(|error| failure(&error))?;
+        writer.confirm(path, line, batch, &caller.author, time).map_err(|error| failure(&error))?;
         let (door, client) = (caller.author.door.clone(), caller.author.client.clone());
         Ok(Confirmation { time: time.to_string(), door, client })
     }

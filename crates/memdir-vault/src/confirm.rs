@@ -6,6 +6,7 @@
 use rusqlite::params;
 
 use super::audit::{self, Chain};
+use super::history::undone_by;
 use super::journal::{Flush, Journal};
 use super::{AuditEntry, Author, Payload, VaultError, Writer, payload};
 use memdir_core::path::MemoryPath;
@@ -25,7 +26,8 @@ pub(super) struct ConfirmedLine {
 }
 
 impl Writer<'_> {
-    /// Notes in the audit, flushed, that `author` confirmed a line of a note, which is given without blanks around it.
+    /// Notes in the audit, flushed, that `author` confirmed a line of a note, which is given without blanks around it. Where the same
+    /// answer also made a batch, the confirmation counts no longer while that is undone.
     ///
     /// # Errors
     ///
@@ -34,6 +36,7 @@ impl Writer<'_> {
         &mut self,
         path: &MemoryPath,
         line: &str,
+        batch: Option<u64>,
         author: &Author,
         time: Timestamp,
     ) -> Result<(), VaultError> {
@@ -43,7 +46,7 @@ impl Writer<'_> {
             code: None,
             micros: 0,
             permission: "off".to_owned(),
-            payload: Payload::of_confirmation(path, line),
+            payload: Payload::of_confirmation(path, line, batch),
         };
         self.core()?.journal.transaction(Flush::Yes, |transaction| {
             let mut chain = Chain::open(transaction, 1)?;
@@ -55,7 +58,8 @@ impl Writer<'_> {
     }
 }
 
-/// What was confirmed of a note under the names that it had, the oldest first. What was forgotten is left out.
+/// What was confirmed of a note under the names that it had, the oldest first. What was forgotten is left out, and what was confirmed
+/// with a batch that is undone.
 pub(super) fn of_note(journal: &Journal, names: &[Called]) -> Result<Vec<ConfirmedLine>, VaultError> {
     let sql = "SELECT payload, time, door, client, meta.value
                FROM meta JOIN entry ON seq = CAST(substr(key, ?2) AS INTEGER)
@@ -68,8 +72,8 @@ pub(super) fn of_note(journal: &Journal, names: &[Called]) -> Result<Vec<Confirm
         let had = |path: &str| {
             names.iter().any(|called| called.name.as_str() == path && called.since <= batch && batch < called.until)
         };
-        let Some((path, text)) = payload::confirmed_in(&row.get::<_, String>(0)?) else { continue };
-        if had(&path) {
+        let Some((path, text, with)) = payload::confirmed_in(&row.get::<_, String>(0)?) else { continue };
+        if had(&path) && with.map_or(Ok(None), |with| undone_by(journal, with))?.is_none() {
             let time = Timestamp::from_micros(row.get(1)?).to_string();
             found.push(ConfirmedLine {
                 text,

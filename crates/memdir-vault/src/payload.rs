@@ -49,6 +49,7 @@ struct Stored {
     path: Option<String>,
     result: Option<StoredResult>,
     text: Option<String>,
+    batch: Option<u64>,
     said: Option<String>,
     #[serde(default)]
     shown: Vec<String>,
@@ -102,10 +103,14 @@ impl Payload {
         Self::of(&json!({"proposal": proposal, "batch": batch}))
     }
 
-    /// What is kept where a person confirmed a line of a note. The text is kept whole: its digest would outlive a `forget` of it.
+    /// What is kept where a person confirmed a line of a note, and the batch that the same answer made. The text is kept whole: its
+    /// digest would outlive a `forget` of it.
     #[must_use]
-    pub fn of_confirmation(path: &MemoryPath, text: &str) -> Self {
-        Self::of(&json!({"path": path, "text": text}))
+    pub fn of_confirmation(path: &MemoryPath, text: &str, batch: Option<u64>) -> Self {
+        match batch {
+            Some(batch) => Self::of(&json!({"path": path, "text": text, "batch": batch})),
+            None => Self::of(&json!({"path": path, "text": text})),
+        }
     }
 
     /// What is kept where links were rewritten in notes that the client does not see.
@@ -160,10 +165,10 @@ pub(super) fn path_in(payload: &str) -> Option<String> {
     stored(payload).path
 }
 
-/// The path and the line that a stored payload of [`Payload::of_confirmation`] names.
-pub(super) fn confirmed_in(payload: &str) -> Option<(String, String)> {
-    let Stored { path, text, .. } = stored(payload);
-    path.zip(text)
+/// The path, the line and the batch that a stored payload of [`Payload::of_confirmation`] names.
+pub(super) fn confirmed_in(payload: &str) -> Option<(String, String, Option<u64>)> {
+    let Stored { path, text, batch, .. } = stored(payload);
+    Some((path?, text?, batch))
 }
 
 /// The notes of whose text the answer to a call held something, by the stored payload of its entry.
@@ -392,7 +397,8 @@ mod tests {
             (Payload::of_waiting(3), r#"{"proposal":3}"#),
             (Payload::of_decision(3, Some(8)), r#"{"proposal":3,"batch":8}"#),
             (Payload::of_decision(3, None), r#"{"proposal":3,"batch":null}"#),
-            (Payload::of_confirmation(&path("a.md"), "- \"q\""), r#"{"path":"a.md","text":"- \"q\""}"#),
+            (Payload::of_confirmation(&path("a.md"), "- \"q\"", None), r#"{"path":"a.md","text":"- \"q\""}"#),
+            (Payload::of_confirmation(&path("a.md"), "b", Some(7)), r#"{"path":"a.md","text":"b","batch":7}"#),
             (Payload::of_relink(&[path("a.md"), path("b.md")]), r#"{"path":null,"notes":["a.md","b.md"]}"#),
             (Payload::of_relink(&[]), r#"{"path":null,"notes":[]}"#),
             (Payload::of_given_back(u64::MAX), r#"{"batch":18446744073709551615}"#),

@@ -177,6 +177,29 @@ fn an_answer_that_moves_lines_leaves_the_others_to_be_answered() {
 }
 
 #[test]
+fn undoing_an_answer_takes_back_what_it_confirmed() {
+    let (folder, engine) = with_others(&[("user.md", "# Me\n\n- city: Ghent\n- city: Bruges\n")]);
+    let me = Caller::person("cli");
+    let undo = |batch| engine.conclude_change(engine.propose_undo(batch).unwrap(), &me).unwrap().batch.unwrap();
+    let (text, open) = (read(&folder, "user.md"), disputes(&engine));
+    let mut undone = 0;
+    for reply in [Reply::This, Reply::Other] {
+        let asked = engine.review(engine.now(), 5).unwrap();
+        engine.settle(&asked[0], reply, &me).unwrap().unwrap();
+        undone = undo(None);
+        assert_eq!((read(&folder, "user.md"), disputes(&engine)), (text.clone(), open.clone()), "{reply:?}");
+    }
+    assert_eq!(are_told(&engine), [true; 2]);
+    // What is undone comes back with what it confirmed.
+    undo(Some(undone));
+    let path = MemoryPath::parse("user.md").unwrap();
+    let confirmed = |(_, lines): (String, Vec<memdir_core::report::Line>)| {
+        lines.iter().filter(|line| line.provenance.last_confirmed.is_some()).count()
+    };
+    assert_eq!(confirmed(engine.lines(&path).unwrap()), 1);
+}
+
+#[test]
 fn where_an_answer_fails_nothing_is_confirmed() {
     let (folder, engine) = with_others(&[("user.md", DOUBLE)]);
     let (me, asked) = (Caller::person("cli"), engine.review(engine.now(), 5).unwrap());
