@@ -21,6 +21,7 @@ fn entry(name: &str, token: &Token, expires: Option<Timestamp>) -> Entry {
         token: token.digest(),
         read: vec!["work/**".to_owned()],
         write: Vec::new(),
+        hide: Vec::new(),
         actions: actions(&["read".to_owned(), "read_file".to_owned()]),
         hub: if name == "two" { vec!["calendar".to_owned()] } else { Vec::new() },
         expires,
