@@ -5,13 +5,13 @@
 use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 mod edit;
+mod live;
 mod model;
 mod search;
 mod set;
@@ -22,7 +22,7 @@ use super::file::{self, Stamp};
 use memdir_agent::Removals;
 use memdir_core::report::{Code, Failure};
 use memdir_core::time::Timestamp;
-use memdir_engine::{self as engine, ReadRules};
+use memdir_engine as engine;
 use memdir_hub::TokenPlace;
 use memdir_plan::Limits;
 use memdir_policy::{Mode, Rule, Rules};
@@ -319,35 +319,6 @@ impl Sources {
     /// Where the settings file is, or would be.
     pub(super) fn path(&self) -> Option<&Path> {
         self.path.as_deref()
-    }
-
-    /// Reads the rules for the memory at `root` again whenever the settings file is another one. While it cannot be read, nothing is
-    /// allowed. While it is gone, which it is for a moment when an editor saves it by renaming, the rules stay as they were.
-    pub(super) fn live_rules(&self, root: &Path) -> ReadRules {
-        let (sources, root, known) = (self.clone(), root.to_owned(), Mutex::new(self.stamp));
-        Box::new(move || {
-            let now = sources.path().and_then(Stamp::at)?;
-            let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-            if *known == Some(now) {
-                return None;
-            }
-            match sources.read_again().and_then(|now| Ok((now.stamp, now.for_memory(&root)?.rules()?))) {
-                Ok((None, _)) => None,
-                Ok((stamp, rules)) => {
-                    *known = stamp;
-                    Some(rules)
-                }
-                Err(failure) => {
-                    // Read again at the next request, whether the file has changed by then or the system lets it be read.
-                    *known = None;
-                    tracing::error!(
-                        message = failure.message,
-                        "the settings cannot be read, and all calls are refused"
-                    );
-                    Some(Rules::unreadable(failure))
-                }
-            }
-        })
     }
 
     /// Whether there is one.
