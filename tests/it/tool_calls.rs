@@ -111,6 +111,7 @@ fn what_was_written_with_a_server_goes_with_one_command() {
         (&done["undone"], &done["batch"], &done["changed"]),
         (&json!([3, 2]), &json!(5), &json!(["rain.md", "user.md"]))
     );
+    assert!(env.run(&["log"], "").stdout.contains("undid 3 and 2"));
     let after = env.files();
     assert_eq!(after["user.md"], before["user.md"]);
     assert!(!after.contains_key("rain.md"));

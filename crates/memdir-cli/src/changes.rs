@@ -20,7 +20,7 @@ pub(super) fn headline(entry: &LogEntry, width: usize) -> String {
     let time = moment.as_ref().map_or_else(|| entry.time.clone(), ago::Moment::clock);
     let recent = moment.and_then(|moment| moment.recent()).map_or_else(String::new, |ago| format!(" ({ago})"));
     let who = who::made(entry);
-    let undoes = entry.undoes.map_or_else(String::new, |batch| format!(", undid {batch}"));
+    let undoes = who::undid(entry).map_or_else(String::new, |undid| format!(", {undid}"));
     let undone = entry.undone_by.map_or_else(String::new, |batch| format!(", undone by {batch}"));
     let number = entry.batch.map_or_else(String::new, |batch| batch.to_string());
     let line = format!("{number:>width$}  {time}{recent}  {who}{undoes}{undone}");

@@ -270,8 +270,8 @@ impl<T: Tree> Tree for ScopedTree<'_, T> {
 
 /// A batch as far as it may be told. Numbers would tell how many others there are.
 fn visible_batch(entry: LogEntry, may_tell: &dyn Fn(&MemoryPath) -> bool) -> Option<LogEntry> {
-    let mut entry =
-        LogEntry { batch: None, tool: None, session: None, undoes: None, undone_by: None, diff: None, ..entry };
+    let (batch, undoes, also_undoes, undone_by) = (None, None, Vec::new(), None);
+    let mut entry = LogEntry { batch, tool: None, session: None, undoes, also_undoes, undone_by, diff: None, ..entry };
     entry.changed.retain(may_tell);
     let shows = |path: &String| MemoryPath::parse(path).is_ok_and(|path| may_tell(&path));
     entry.actions.retain(|action| action.path.as_ref().is_some_and(shows));

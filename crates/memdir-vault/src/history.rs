@@ -474,11 +474,20 @@ fn entry(journal: &Journal, batch: u64) -> Result<LogEntry, VaultError> {
         tool: tool(journal, batch)?,
         session,
         undoes,
+        also_undoes: if undoes.is_some() { also_undone_in(journal, batch)? } else { Vec::new() },
         undone_by: undone_by(journal, batch)?,
         changed: changed(journal, batch)?,
         actions: actions(journal, batch)?,
         diff: None,
     })
+}
+
+/// The batches that an undoing took back besides the newest of them, by its entries in the audit.
+fn also_undone_in(journal: &Journal, batch: u64) -> Result<Vec<u64>, VaultError> {
+    let sql = "SELECT payload FROM entry WHERE batch = ?1 AND code IS NULL AND payload IS NOT NULL ORDER BY seq";
+    let mut statement = journal.db.prepare_cached(sql)?;
+    let payloads = statement.query_map([batch], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
+    Ok(payloads.iter().skip(1).filter_map(|payload| payload::changed_in(payload)).collect())
 }
 
 /// The tool on whose behalf a batch was made.

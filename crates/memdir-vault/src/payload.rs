@@ -165,6 +165,11 @@ pub(super) fn path_in(payload: &str) -> Option<String> {
     stored(payload).path
 }
 
+/// The batch that a stored payload of [`Payload::of_change`] names.
+pub(super) fn changed_in(payload: &str) -> Option<u64> {
+    serde_json::from_str::<Json>(payload).ok()?.pointer("/arguments/batch")?.as_u64()
+}
+
 /// The path, the line and the batch that a stored payload of [`Payload::of_confirmation`] names.
 pub(super) fn confirmed_in(payload: &str) -> Option<(String, String, Option<u64>)> {
     let Stored { path, text, batch, .. } = stored(payload);

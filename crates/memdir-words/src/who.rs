@@ -23,6 +23,18 @@ pub fn made(entry: &LogEntry) -> String {
     }
 }
 
+/// What a change undid: `undid 7`, `undid 7, 5 and 2`.
+#[must_use]
+pub fn undid(entry: &LogEntry) -> Option<String> {
+    let also: Vec<String> = entry.also_undoes.iter().map(u64::to_string).collect();
+    let newest = entry.undoes?;
+    Some(match also.split_last() {
+        None => format!("undid {newest}"),
+        Some((last, [])) => format!("undid {newest} and {last}"),
+        Some((last, between)) => format!("undid {newest}, {} and {last}", between.join(", ")),
+    })
+}
+
 /// By which program and door, in brackets.
 fn way(client: Option<&str>, door: Option<&str>) -> String {
     let way: Vec<&str> = [client, door].into_iter().flatten().collect();

@@ -69,8 +69,11 @@ pub struct LogEntry {
     /// The conversation it was asked for in; told to the person alone.
     #[serde(skip)]
     pub session: Option<String>,
-    /// The batch that it undoes.
+    /// The batch that it undoes; of several the newest.
     pub undoes: Option<u64>,
+    /// The older ones that it undoes together with that.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also_undoes: Vec<u64>,
     /// The batch that undid it.
     pub undone_by: Option<u64>,
     /// The paths it changed, sorted.

@@ -97,6 +97,8 @@ fn what_was_written_in_conversations_with_the_server_goes_as_one_change_and_noth
         log.entries.iter().map(|entry| (entry.batch.unwrap(), entry.undone_by)).collect();
     let by: Vec<u64> = undone.iter().filter(|(_, by)| **by == Some(batch)).map(|(undone, _)| *undone).collect();
     assert_eq!(by, [first, second, third]);
+    let undoes = &log.entries.iter().find(|entry| entry.batch == Some(batch)).unwrap();
+    assert_eq!((undoes.undoes, undoes.also_undoes.as_slice()), (Some(third), &[second, first][..]));
     let nothing = engine.propose_undo_of_server(&weather()).unwrap_err();
     assert_eq!(nothing.code, Code::NothingToUndo);
     // One of them cannot be undone once more, and the whole comes back by one undo.

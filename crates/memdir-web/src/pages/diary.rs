@@ -7,6 +7,7 @@ use memdir_core::path::MemoryPath;
 use memdir_core::report::{Failure, Line, LogEntry};
 use memdir_plan::NoteChange;
 use memdir_words::ago;
+use memdir_words::who::undid;
 
 use super::review;
 use crate::door::Visitor;
@@ -86,7 +87,7 @@ fn change(visitor: &Visitor, entry: &LogEntry, written: &mut Written<'_>) -> Res
             p .head {
                 span .quiet { (clock) } " " (made(entry))
                 @if entry.undone_by.is_some() { " " span .badge { "undone" } }
-                @if let Some(batch) = entry.undoes { " " span .badge { "undid change " (batch) } }
+                @if let Some(undid) = undid(entry) { " " span .badge { (undid) } }
             }
             @if notes.is_empty() { (in_words(entry, words.as_deref().unwrap_or_default())) }
             @for note in notes { (note) }

@@ -138,7 +138,9 @@ fn headline(entry: &LogEntry, batch: u64) -> Markup {
                 time datetime=(entry.time) { (clock) }
                 @if let Some(recent) = moment.and_then(|moment| moment.recent()) { " (" (recent) ")" }
                 " · change " (batch)
-                @if let Some(undoes) = entry.undoes { " · undid " a href={ "/history/" (undoes) } { (undoes) } }
+                @for (at, undone) in entry.undoes.iter().chain(&entry.also_undoes).enumerate() {
+                    (if at == 0 { " · undid " } else { ", " }) a href={ "/history/" (undone) } { (undone) }
+                }
                 @if let Some(undone) = entry.undone_by { " · undone by " a href={ "/history/" (undone) } { (undone) } }
                 @match failed { 0 => {}, 1 => " · 1 call failed", failed => { " · " (failed) " calls failed" } }
             }
