@@ -412,6 +412,30 @@ fn an_older_sentence_is_taken_back_though_others_stand_beside_it() {
 }
 
 #[test]
+fn a_folder_gets_the_other_form_of_its_own_name() {
+    let env = people();
+    let [nfd, nfc] = ["Do\u{301}s", "D\u{f3}s"];
+    env.write(&format!("{nfd}/a.md"), "# A\n");
+    env.ask(&["mv", nfd, nfc]).exits(0);
+    assert_eq!((env.at(nfd).exists(), env.at(nfc).exists()), (false, true), "{:?}", env.files());
+    env.ask(&["undo"]).exits(0);
+    assert_eq!((env.at(nfd).exists(), env.at(nfc).exists()), (true, false), "{:?}", env.files());
+    // A folder of that name is somewhere else.
+    env.ask(&["mv", "work", nfd]).exits(0);
+    assert!(env.at(nfd).join("work/plan.md").exists(), "{:?}", env.files());
+}
+
+#[test]
+fn a_restored_text_is_said_to_be_of_the_change_that_recorded_it() {
+    let env = people();
+    env.ask(&["add", "acme corp", "one"]).exits(0);
+    env.ask(&["mv", "acme corp", "firm"]).exits(0);
+    let shown = env.run(&["restore", "firm", "--at", "2"], "");
+    assert!(shown.stderr.contains("as it was after change 1; change 2 recorded no text of it"), "{}", shown.stderr);
+    assert_eq!(env.ask(&["restore", "firm", "--at", "2"]).exits(0)["recorded"], json!({"after": 1}));
+}
+
+#[test]
 fn a_name_alone_renames_in_place() {
     let env = people();
     env.ask(&["mv", "acme corp", "Acme (old)"]).exits(0);

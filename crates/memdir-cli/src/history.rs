@@ -14,8 +14,8 @@ use memdir_core::path::MemoryPath;
 use memdir_core::report::{Failure, Line, Log, LogEntry};
 use memdir_engine::{Change, Engine};
 use memdir_plan::note_changes;
-use memdir_vault::LogQuery;
-use memdir_words::{ago, who};
+use memdir_vault::{LogQuery, Recorded};
+use memdir_words::{ago, past, who};
 
 /// How many batches a page of the log has; and where it was asked since when.
 const PAGE: usize = 20;
@@ -182,11 +182,17 @@ pub(super) fn restore(global: &Global, note: &str, at: u64, dry_run: bool) -> Re
     let opened = open::open(global)?;
     let path = opened.engine.note_named_ever(note)?;
     let change = opened.engine.propose_restore(&path, at)?;
-    let batch = carry_out(global, &opened, change, dry_run, json!({"restored": path, "at": at}))?;
+    let recorded = change.recorded().unwrap_or(Recorded::After(at));
+    let what = match recorded {
+        Recorded::After(batch) if batch == at => json!({"restored": path, "at": at}),
+        recorded => json!({"restored": path, "at": at, "recorded": recorded}),
+    };
+    let batch = carry_out(global, &opened, change, dry_run, what)?;
     if !global.json && !dry_run {
+        let then = past::then(recorded, at);
         say(match batch {
-            Some(batch) => format!("{path} is as it was after change {at} · take that back: memdir undo {batch}"),
-            None => format!("{path} is as it was after change {at} already"),
+            Some(batch) => format!("{path} is as it was {then} · take that back: memdir undo {batch}"),
+            None => format!("{path} is already as it was {then}"),
         })?;
     }
     Ok(0)

@@ -18,9 +18,9 @@ use memdir_core::action::{
 };
 use memdir_core::catalog::shorten;
 use memdir_core::digest::Digest;
-use memdir_core::path::{MemoryPath, PERSON_NOTE};
+use memdir_core::path::{MemoryPath, PERSON_NOTE, is_same_form};
 use memdir_core::report::{Code, Failure, Report};
-use memdir_engine::Caller;
+use memdir_engine::{Caller, Engine};
 use memdir_note::{Note, fact};
 use memdir_plan::{as_item, title_of};
 
@@ -102,7 +102,7 @@ pub(super) fn rename(global: &Global, options: &Move) -> Result<u8, Stop> {
     let path = opened.engine.note_named(&options.from)?;
     let target = &options.to;
     let is_root = matches!(target.as_str(), "." | "./" | "/");
-    let is_folder = is_root || target.ends_with('/') || opened.engine.is_folder(&look::path(target)?);
+    let is_folder = is_root || target.ends_with('/') || is_other_folder(&opened.engine, target, &path)?;
     let new_path = match is_folder {
         true if is_root => look::path(path.name())?,
         true => look::path(&format!("{}/{}", target.trim_end_matches('/'), path.name()))?,
@@ -123,6 +123,13 @@ pub(super) fn rename(global: &Global, options: &Move) -> Result<u8, Stop> {
         say(format!("note: a name alone renames in place; `./{target}` moves the note to the root of the memory"))?;
     }
     run(global, &opened, Action::RenameFile(RenameFile { path, new_path }))
+}
+
+/// Whether a folder is called so that is not the one to be renamed: that answers to its new name where only the Unicode form differs.
+fn is_other_folder(engine: &Engine, target: &str, renamed: &MemoryPath) -> Result<bool, Stop> {
+    let place = look::path(target)?;
+    let is_itself = place != *renamed && is_same_form(place.as_str(), renamed.as_str());
+    Ok(!is_itself && engine.is_folder(&place))
 }
 
 pub(super) fn remove(global: &Global, options: &Remove) -> Result<u8, Stop> {

@@ -6,12 +6,10 @@ use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, Outcome};
 use memdir_core::time::Timestamp;
 use memdir_plan::{self as plan, LaterLinks, Plan, Seen, Step, Tree, UndoError};
-use memdir_vault::{AuditEntry, Batch, Committed, LogQuery, Payload, VaultError};
+use memdir_vault::{AuditEntry, Batch, Committed, Payload, Recorded, VaultError};
 
 /// The action of an entry that says that a batch was undone.
 pub(super) const UNDO: &str = "undo";
-/// How many of the newest changes of a note are searched for the one that blocks an undo.
-const MOST_LATER: usize = 100;
 
 /// A change that would give back an earlier state; nothing is done yet.
 #[derive(Debug)]
@@ -20,6 +18,8 @@ pub struct Change {
     pub(super) action: &'static str,
     pub(super) batch: u64,
     pub(super) path: Option<MemoryPath>,
+    /// The change that has recorded the text that is given back.
+    pub(super) recorded: Option<Recorded>,
     /// The batches that it undoes, the newest first.
     pub(super) undoes: Vec<u64>,
     pub(super) started: Timestamp,
@@ -111,7 +111,7 @@ impl From<UndoError> for ChangeError {
                 let failure =
                     Failure::new(Code::Conflict, format!("note `{path}` was changed in the same place since"))
                         .with_hint("undo the later change first, or edit the note by hand");
-                Self { failure, diff: Some(diff) }
+                Self { failure, diff: Some(diff).filter(|diff| !diff.is_empty()) }
             }
             UndoError::Elsewhere { path, batch, is_deleted } => {
                 let did = if is_deleted { "deleted" } else { "renamed" };
@@ -120,47 +120,14 @@ impl From<UndoError> for ChangeError {
                 failure.details.batch = Some(batch);
                 failure.into()
             }
+            UndoError::Taken(path) => Failure::new(Code::Conflict, format!("the name `{path}` was taken since"))
+                .with_hint("rename or remove what has the name now")
+                .into(),
             UndoError::Blocked(path) => Failure::new(Code::Conflict, format!("`{path}` is in the way"))
                 .with_hint("undo the later change first")
                 .into(),
             UndoError::Tree(error) => Failure::new(Code::Io, error.to_string()).into(),
         }
-    }
-}
-
-/// What is in the way of an undo.
-enum Blocking {
-    /// A later change.
-    Change(u64),
-    /// What another program did to the note after its last change.
-    Outside,
-    /// Another program deleted the note.
-    DeletedOutside,
-}
-
-impl ChangeError {
-    /// The same with what is in the way.
-    fn blocked_by(mut self, blocking: Option<Blocking>) -> Self {
-        match blocking {
-            Some(Blocking::Change(batch)) => {
-                self.failure.message.push_str(&format!(": change {batch}"));
-                self.failure.details.batch = Some(batch);
-                let hint = format!("`memdir undo {batch}` undoes that one first; or edit the note by hand");
-                self.failure = self.failure.with_hint(hint);
-            }
-            Some(Blocking::Outside) => {
-                self.failure.message.push_str(", outside memdir");
-                self.failure = self.failure.with_hint("edit the note by hand");
-            }
-            Some(Blocking::DeletedOutside) => {
-                self.failure.message.push_str(": it was deleted outside memdir");
-                self.failure = self
-                    .failure
-                    .with_hint("`memdir log NOTE` shows its changes, `memdir restore NOTE --at NUMBER` brings it back");
-            }
-            None => {}
-        }
-        self
     }
 }
 
@@ -175,6 +142,12 @@ impl Change {
     #[must_use]
     pub fn undoes(&self) -> &[u64] {
         &self.undoes
+    }
+
+    /// Of a restored note, the change that has recorded the text: not the one that was asked for, where that did not write the note.
+    #[must_use]
+    pub fn recorded(&self) -> Option<Recorded> {
+        self.recorded
     }
 
     /// What would change.
@@ -222,15 +195,9 @@ impl Engine {
         let said = |path: &MemoryPath| then(path).and_then(|image| image.content.text().map(str::to_owned));
         let later = LaterLinks { changed: &changed, said: &said };
         let undone = plan::undo_with_later(&steps, &self.vault, &self.settings.limits, &later);
-        let plan = undone.map_err(|error| match &error {
-            UndoError::Conflict { path, .. } => {
-                let blocking = self.blocking(batch, &steps, path);
-                ChangeError::from(error).blocked_by(blocking)
-            }
-            UndoError::Elsewhere { .. } | UndoError::Blocked(_) | UndoError::Tree(_) => error.into(),
-        })?;
+        let plan = undone.map_err(|error| self.refused(batch, &steps, error))?;
         let started = self.now();
-        Ok(Change { plan, action: UNDO, batch, path: None, undoes: vec![batch], started, forgets })
+        Ok(Change { plan, action: UNDO, batch, path: None, recorded: None, undoes: vec![batch], started, forgets })
     }
 
     /// What a batch did, under the names that its notes have once the `undone` batches are undone.
@@ -245,30 +212,7 @@ impl Engine {
         plan::followed(steps, |path| Ok(self.vault.since(path, batch, undone)?))
     }
 
-    /// What is in the way of undoing a batch at this note: the change after which it could not be undone any more. Nothing is said where
-    /// the history does not tell, which is no reason for another failure.
-    fn blocking(&self, batch: u64, steps: &[Step], path: &MemoryPath) -> Option<Blocking> {
-        let is_there = self.vault.stamp(path).ok().flatten().is_some();
-        let page = LogQuery { path: Some(path.clone()), limit: MOST_LATER, ..LogQuery::default() };
-        let mut first = None;
-        let entries = self.vault.log(&page).ok()?.entries;
-        let is_undo = |batch: u64| entries.iter().any(|entry| entry.batch == Some(batch) && entry.undoes.is_some());
-        for entry in &entries {
-            let Some(later) = entry.batch else { continue };
-            let then = self.vault.image_at(path, later).ok()??;
-            if later <= batch || !plan::would_conflict(steps, path, then.as_ref())? {
-                let outside = if is_there { Blocking::Outside } else { Blocking::DeletedOutside };
-                return Some(first.map_or(outside, Blocking::Change));
-            }
-            // What was undone is in nobody's way, nor is its undoing, unless that brought something back.
-            if entry.undone_by.is_none() && entry.undoes.is_none_or(|undone| undone <= batch || is_undo(undone)) {
-                first = Some(later);
-            }
-        }
-        None
-    }
-
-    /// Plans to put a note back to what it was right after a batch.
+    /// Plans to put a note back to what it was right after a batch, as far as the history knows; see [`Change::recorded`].
     ///
     /// # Errors
     ///
@@ -278,13 +222,14 @@ impl Engine {
         self.vault.look_after_crash()?;
         let forgets = self.vault.forgets();
         let path = &self.vault.resolve(path).unwrap_or_else(|_| path.clone());
-        let image = self.vault.image_at(path, batch)?.ok_or_else(|| {
-            Failure::new(Code::NotFound, format!("the history does not know `{path}`"))
-                .with_hint(format!("`memdir log {path}` shows what it knows"))
+        let (image, recorded) = self.vault.recorded_at(path, batch)?.ok_or_else(|| {
+            Failure::new(Code::NotFound, format!("no change has recorded the text of `{path}`"))
+                .with_hint("`memdir log NOTE` shows the changes of a note; one that only renames it records no text")
         })?;
         let plan = plan::restore(path, image, &self.vault, &self.settings.limits).map_err(UndoError::Tree)?;
         let started = self.now();
-        Ok(Change { plan, action: "restore", batch, path: Some(path.clone()), undoes: Vec::new(), started, forgets })
+        let (path, recorded) = (Some(path.clone()), Some(recorded));
+        Ok(Change { plan, action: "restore", batch, path, recorded, undoes: Vec::new(), started, forgets })
     }
 
     /// Makes a change true.

@@ -33,6 +33,7 @@ mod answer;
 mod as_of;
 mod audit;
 mod background;
+mod blocking;
 mod brief;
 mod build;
 mod caller;

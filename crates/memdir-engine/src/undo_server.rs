@@ -83,6 +83,7 @@ impl Engine {
             action: UNDO,
             batch,
             path: None,
+            recorded: None,
             undoes: undoes.clone(),
             started,
             forgets,

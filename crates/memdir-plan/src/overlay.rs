@@ -191,6 +191,18 @@ impl<'t, T: Tree> Overlay<'t, T> {
         Ok(!is_other_form || is_named()?)
     }
 
+    /// Whether `path` is `source` in another case or Unicode form, and is no entry of its own.
+    pub(crate) fn is_respelled(&self, source: &MemoryPath, path: &MemoryPath) -> bool {
+        let is_twin = source.parent() == path.parent()
+            && source != path
+            && memdir_note::folded(source.name()) == memdir_note::folded(path.name());
+        let listed = || {
+            let listing = self.list(path.parent().as_ref());
+            listing.is_ok_and(|listing| listing.entries.iter().any(|entry| entry.name == path.name()))
+        };
+        is_twin && !listed()
+    }
+
     /// Tells what is at a path that is resolved.
     pub(crate) fn stat(&self, path: &MemoryPath) -> Result<Option<Stat>, Trouble> {
         if self.shown.contains(path) {

@@ -35,7 +35,7 @@ impl<T: Tree> Planner<'_, T> {
             .unwrap_or(path);
         let stat = self.overlay.stat(&path)?;
         // Where a system takes `Ada.md` and `ada.md` for one, the source itself answers to the new name.
-        let is_source = source.is_some_and(|source| self.is_respelled(source, &path));
+        let is_source = source.is_some_and(|source| self.overlay.is_respelled(source, &path));
         match stat {
             Some(stat) if !is_source => {
                 let noun = if stat.kind == Kind::Directory { "folder" } else { words::noun(asked) };
@@ -43,18 +43,6 @@ impl<T: Tree> Planner<'_, T> {
             }
             _ => Ok(path),
         }
-    }
-
-    /// Whether `path` is `source` in another case or Unicode form, and is no entry of its own.
-    pub(super) fn is_respelled(&self, source: &MemoryPath, path: &MemoryPath) -> bool {
-        let is_twin = source.parent() == path.parent()
-            && source != path
-            && memdir_note::folded(source.name()) == memdir_note::folded(path.name());
-        let listed = || {
-            let listing = self.overlay.list(path.parent().as_ref());
-            listing.is_ok_and(|listing| listing.entries.iter().any(|entry| entry.name == path.name()))
-        };
-        is_twin && !listed()
     }
 
     pub(super) fn rename_file(&mut self, call: &Call, asked: &MemoryPath, new: &MemoryPath) -> Result<Answer, Failure> {

@@ -8,7 +8,7 @@ use crate::relink::Later;
 use crate::step::{Content, Image, Step};
 use crate::tree::{Tree, TreeError};
 use crate::{Limits, diff, merge};
-use memdir_core::path::MemoryPath;
+use memdir_core::path::{MemoryPath, is_same_form};
 use memdir_core::report::Kind;
 use memdir_note::{Note, Syntax};
 
@@ -33,6 +33,9 @@ pub enum UndoError {
         /// Whether that deleted it.
         is_deleted: bool,
     },
+    /// Something else has taken a name that undoing needs.
+    #[error("the name `{0}` was taken since")]
+    Taken(MemoryPath),
     /// It cannot be put in order with the rest. A batch that was planned can always be undone; an undoing of one that
     /// renamed things in a circle may not.
     #[error("`{0}` is in the way")]
@@ -67,7 +70,8 @@ pub struct LaterLinks<'l> {
 ///
 /// # Errors
 ///
-/// [`UndoError::Conflict`] where a later change overlaps or touches what the batch did, or took its place away.
+/// [`UndoError::Conflict`] where a later change overlaps or touches what the batch did, or took its place away; [`UndoError::Taken`]
+/// where something else has the name that is to come back.
 pub fn undo<T: Tree>(steps: &[Step], tree: &T, limits: &Limits) -> Result<Plan, UndoError> {
     undo_with_later(steps, tree, limits, &LaterLinks { changed: &|_| false, said: &|_| None })
 }
@@ -163,7 +167,7 @@ fn give_back<T: Tree>(overlay: &mut Overlay<'_, T>, steps: &[Step], limits: &Lim
 pub struct Since {
     /// The name that it has now, or had when it was deleted.
     pub name: MemoryPath,
-    /// The first batch that renamed it, if any.
+    /// The last batch that renamed it and is not undone, if any.
     pub renamed: Option<u64>,
     /// The batch that deleted it, if it was not brought back since.
     pub deleted: Option<u64>,
@@ -254,7 +258,7 @@ fn conflict(path: &MemoryPath, now: Option<&Image>, wanted: Option<&Image>) -> U
 fn make_again<T: Tree>(overlay: &mut Overlay<'_, T>, path: &MemoryPath, mode: Option<u32>) -> Result<(), UndoError> {
     match overlay.stat(path)?.map(|stat| stat.kind) {
         Some(Kind::Directory) => Ok(()),
-        Some(Kind::File) => Err(conflict(path, None, None)),
+        Some(Kind::File) => Err(UndoError::Taken(path.clone())),
         None => {
             let missing = overlay.missing(path.parent())?;
             overlay.make(missing);
@@ -271,17 +275,18 @@ fn put_back<T: Tree>(
     after: Option<&Image>,
     limits: &Limits,
 ) -> Result<(), UndoError> {
-    let now = match read(overlay, path, limits) {
-        Err(Trouble::Tree(TreeError::IsDirectory(_))) => return Err(conflict(path, None, before)),
+    let place = in_present_form(overlay, path)?;
+    let now = match read(overlay, &place, limits) {
+        Err(Trouble::Tree(TreeError::IsDirectory(_))) => return Err(UndoError::Taken(path.clone())),
         other => other?,
     };
     let wanted = wanted(before, after, now.as_ref()).ok_or_else(|| conflict(path, now.as_ref(), before))?;
     if wanted.is_some() && now.is_none() {
-        let missing = overlay.missing(path.parent())?;
+        let missing = overlay.missing(place.parent())?;
         overlay.make(missing);
-        overlay.check_room_for_file(path)?;
+        overlay.check_room_for_file(&place)?;
     }
-    overlay.put(path.clone(), now, wanted);
+    overlay.put(place, now, wanted);
     Ok(())
 }
 
@@ -335,30 +340,48 @@ fn move_back<T: Tree>(
     kind: Kind,
     limits: &Limits,
 ) -> Result<(), UndoError> {
-    let there = overlay.stat(to)?;
+    let place = in_present_form(overlay, to)?;
+    let there = overlay.stat(&place)?;
     let Some(stat) = there.filter(|stat| stat.kind == kind) else { return Err(conflict(to, None, None)) };
-    if overlay.stat(from)?.is_some() {
-        return Err(conflict(from, None, None));
+    let folder = from.parent().map(|folder| in_present_form(overlay, &folder)).transpose()?;
+    let back = MemoryPath::in_folder(folder.as_ref(), from.name()).unwrap_or_else(|_| from.clone());
+    if place == back {
+        return Ok(());
     }
-    let missing = overlay.missing(from.parent())?;
-    let by_content = overlay.moves_by_content(kind, to, from)?;
-    let image = if by_content { Some(overlay.read(to, limits.file_bytes)?) } else { None };
+    // Where only the form of the name changed, what is to be moved answers to its old name, too.
+    if overlay.stat(&back)?.is_some() && !overlay.is_respelled(&place, &back) {
+        return Err(UndoError::Taken(from.clone()));
+    }
+    let missing = overlay.missing(folder)?;
+    let by_content = overlay.moves_by_content(kind, &place, &back)?;
+    let image = if by_content { Some(overlay.read(&place, limits.file_bytes)?) } else { None };
     overlay.make(missing);
     match image {
         Some(image) => {
-            overlay.put(to.clone(), Some(image.clone()), None);
-            overlay.put(from.clone(), None, Some(image));
+            overlay.put(place, Some(image.clone()), None);
+            overlay.put(back, None, Some(image));
         }
-        None => overlay.rename(kind, to, from, stat.size),
+        None => overlay.rename(kind, &place, &back, stat.size),
     }
     Ok(())
 }
 
+/// The path with the names in the Unicode form that they have now: a program that syncs may have changed it.
+fn in_present_form<T: Tree>(overlay: &Overlay<'_, T>, path: &MemoryPath) -> Result<MemoryPath, Trouble> {
+    if path.as_str().is_ascii() {
+        return Ok(path.clone());
+    }
+    // A link leads to another file, which the batch did not touch.
+    let place = overlay.resolve(path)?;
+    Ok(if is_same_form(place.as_str(), path.as_str()) { place } else { path.clone() })
+}
+
 fn take_away<T: Tree>(overlay: &mut Overlay<'_, T>, path: &MemoryPath) -> Result<(), UndoError> {
-    let Some(stat) = overlay.stat(path)?.filter(|stat| stat.kind == Kind::Directory) else { return Ok(()) };
-    let listing = overlay.list(Some(path))?;
+    let place = in_present_form(overlay, path)?;
+    let Some(stat) = overlay.stat(&place)?.filter(|stat| stat.kind == Kind::Directory) else { return Ok(()) };
+    let listing = overlay.list(Some(&place))?;
     if listing.entries.is_empty() && !listing.has_others {
-        overlay.remove_folder(path.clone(), stat.mode);
+        overlay.remove_folder(place, stat.mode);
     }
     Ok(())
 }

@@ -209,7 +209,8 @@ impl<T: Tree> Planner<'_, T> {
         // Below a folder that is made there are no siblings.
         let first = missing.first().map_or(path, Missing::path);
         self.check_twins(path, first, source)?;
-        if source.is_none_or(|source| !self.is_respelled(source, path)) && !self.overlay.is_free_for_owner(path) {
+        if source.is_none_or(|source| !self.overlay.is_respelled(source, path)) && !self.overlay.is_free_for_owner(path)
+        {
             let message = format!("nothing can be made at `{}`", words::shown(path));
             return Err(Failure::new(Code::UnsupportedFile, message).with_hint("choose another name"));
         }

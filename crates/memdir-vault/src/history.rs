@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use rusqlite::{OptionalExtension, Transaction, params};
+use serde::Serialize;
 
 use super::journal::{self, Flush, Journal};
 use super::marks::PrunedMarks;
@@ -30,6 +31,16 @@ pub struct LogQuery {
     pub limit: usize,
     /// Only batches older than this one: the `cursor` of the page before.
     pub before: Option<u64>,
+}
+
+/// The change that has recorded what a note held at some moment.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Recorded {
+    /// It left the note so.
+    After(u64),
+    /// It found the note so.
+    Before(u64),
 }
 
 /// Of a span of time, so many batches are told of.
@@ -195,22 +206,39 @@ impl Vault {
     ///
     /// [`VaultError::UnknownBatch`], and [`VaultError::Pruned`] when the content is no longer kept.
     pub fn image_at(&self, path: &MemoryPath, batch: u64) -> Result<Option<Option<Image>>, VaultError> {
+        Ok(self.recorded_at(path, batch)?.map(|(image, _)| image))
+    }
+
+    /// As [`Vault::image_at`], with the change that has recorded it: not the one that is asked about, where that did not write the
+    /// note. What another program wrote between the two is not known.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub fn recorded_at(&self, path: &MemoryPath, batch: u64) -> Result<Option<(Option<Image>, Recorded)>, VaultError> {
         let core = self.known_core()?;
         let Some(core) = core.as_ref() else { return Err(VaultError::UnknownBatch(batch)) };
         let journal = &core.journal;
-        check_known(journal, batch)?;
-        let (mut name, mut before) = (path.clone(), i64::MAX.unsigned_abs());
-        while let Some(later) = newest_at(journal, &name, before)?.filter(|later| *later > batch) {
-            (name, before) = step_back(journal, later, &name)?;
-            if before <= batch {
-                // It was deleted before that batch, and brought back after it.
-                return Ok(Some(None));
-            }
-        }
+        let Some(name) = name_after_batch(journal, path, batch)? else {
+            return Ok(Some((None, Recorded::After(batch))));
+        };
         match image_behind(journal, &name, batch)? {
-            Some(image) => Ok(Some(image)),
-            None => image_ahead(journal, &name, batch),
+            Some((image, batch)) => Ok(Some((image, Recorded::After(batch)))),
+            None => Ok(image_ahead(journal, &name, batch)?.map(|(image, batch)| (image, Recorded::Before(batch)))),
         }
+    }
+
+    /// What a batch found in the note that is called `path` now. An outer `None` says that it did not write the note, an inner one
+    /// that the note did not exist.
+    ///
+    /// # Errors
+    ///
+    /// As [`Vault::image_at`].
+    pub fn image_found_by(&self, batch: u64, path: &MemoryPath) -> Result<Option<Option<Image>>, VaultError> {
+        let core = self.known_core()?;
+        let Some(core) = core.as_ref() else { return Err(VaultError::UnknownBatch(batch)) };
+        let Some(name) = name_after_batch(&core.journal, path, batch)? else { return Ok(Some(None)) };
+        put_in(&core.journal, batch, &name, "before")
     }
 }
 
@@ -363,27 +391,43 @@ fn author_of(journal: &Journal, batch: u64) -> Result<(i64, Option<String>), Vau
     Ok(journal.db.prepare_cached(sql)?.query_row([batch], |row| Ok((row.get(0)?, row.get(1)?)))?)
 }
 
+/// The name that what is called `path` now had right after a batch; `None` where it had been deleted then, and was brought back later.
+fn name_after_batch(journal: &Journal, path: &MemoryPath, batch: u64) -> Result<Option<MemoryPath>, VaultError> {
+    check_known(journal, batch)?;
+    let (mut name, mut before) = (path.clone(), i64::MAX.unsigned_abs());
+    while let Some(later) = newest_at(journal, &name, before)?.filter(|later| *later > batch) {
+        (name, before) = step_back(journal, later, &name)?;
+        if before <= batch {
+            return Ok(None);
+        }
+    }
+    Ok(Some(name))
+}
+
+/// What a note held, and the batch that tells it.
+type Told = Option<(Option<Image>, u64)>;
+
 /// The file called `name` right after a batch, by what that batch and those before it did; `None` when they tell
 /// nothing of its content.
-fn image_behind(journal: &Journal, name: &MemoryPath, batch: u64) -> Result<Option<Option<Image>>, VaultError> {
+fn image_behind(journal: &Journal, name: &MemoryPath, batch: u64) -> Result<Told, VaultError> {
     let mut name = name.clone();
     let mut before = batch.saturating_add(1);
     loop {
         let Some(batch) = newest_at_or_above(journal, &name, before)? else { return Ok(None) };
         // Within a batch files are put under the names that they have after its moves.
         if let Some(image) = put_in(journal, batch, &name, "after")? {
-            return Ok(Some(image));
+            return Ok(Some((image, batch)));
         }
         match origin(&moves_in(journal, batch)?, &name) {
             Some(earlier) => name = earlier,
-            None => return Ok(Some(None)),
+            None => return Ok(Some((None, batch))),
         }
         before = batch;
     }
 }
 
 /// The same by what the batches after it found there.
-fn image_ahead(journal: &Journal, name: &MemoryPath, batch: u64) -> Result<Option<Option<Image>>, VaultError> {
+fn image_ahead(journal: &Journal, name: &MemoryPath, batch: u64) -> Result<Told, VaultError> {
     let mut name = name.clone();
     let mut after = batch;
     loop {
@@ -392,10 +436,10 @@ fn image_ahead(journal: &Journal, name: &MemoryPath, batch: u64) -> Result<Optio
         let later = name_after(&moves, &name);
         if later == name && origin(&moves, &name).as_ref() != Some(&name) {
             // Something came to this name, so nothing had it.
-            return Ok(Some(None));
+            return Ok(Some((None, batch)));
         }
         if let Some(image) = put_in(journal, batch, &later, "before")? {
-            return Ok(Some(image));
+            return Ok(Some((image, batch)));
         }
         name = later;
         after = batch;

@@ -64,7 +64,7 @@ pub use every::{FileEntry, Region};
 pub use examine::Examination;
 pub use feed::ChangedPaths;
 pub use forget::{HistoryTraces, NoteNames, Replaced};
-pub use history::LogQuery;
+pub use history::{LogQuery, Recorded};
 pub use inbox::{Approval, FiledProposal, Inbox, MOST_WAITING, MOST_WAITING_BYTES, Numbers};
 pub use past::{Moment, PastTree};
 pub use payload::Payload;

@@ -99,7 +99,7 @@ pub(super) fn since(journal: &Journal, name: &MemoryPath, batch: u64, undone: &[
         after = later;
         let name = name_after(&moves_in(journal, later)?, &now.name);
         if name != now.name {
-            if now.renamed.is_none() && !undone.contains(&later) && undone_by(journal, later)?.is_none() {
+            if !undone.contains(&later) && undone_by(journal, later)?.is_none() {
                 now.renamed = Some(later);
             }
             now.name = name;

@@ -3,5 +3,6 @@
 //! Owns words and nothing else. It reads the clock of the person's place, and decides nothing.
 
 pub mod ago;
+pub mod past;
 pub mod said;
 pub mod who;

@@ -16,7 +16,7 @@ use memdir_core::time::Timestamp;
 use memdir_dialect as dialect;
 use memdir_plan::{Limits, MapTree};
 use memdir_policy::{Grant, Mode, Rule, Rules, Verdict};
-use memdir_vault::{Durability, LogQuery, Options, Vault};
+use memdir_vault::{Durability, LogQuery, Options, Recorded, Vault};
 
 mod as_of;
 mod ask;
@@ -69,7 +69,9 @@ fn run(engine: &Engine, text: impl AsRef<[u8]>, caller: Caller) -> Report {
 fn memory(notes: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in notes {
-        std::fs::write(folder.path().join(name), text).unwrap();
+        let place = folder.path().join(name);
+        std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+        std::fs::write(place, text).unwrap();
     }
     folder
 }
@@ -323,6 +325,28 @@ fn a_restored_note_is_what_it_was_after_a_batch() {
     let log = engine.log(&LogQuery { limit: 9, ..LogQuery::default() }, true).unwrap();
     assert_eq!(log.entries.iter().map(|entry| entry.batch).collect::<Vec<_>>(), [Some(3), Some(2), Some(1)]);
     assert!(log.entries[2].diff.as_deref().unwrap().contains("+1"));
+}
+
+#[test]
+fn a_restored_text_is_told_to_be_of_the_change_that_recorded_it() {
+    let folder = memory(&[("a.md", "# A\n"), ("d/x.md", "x\n")]);
+    let engine = engine(folder.path());
+    let act = |action: &str| run(&engine, format!("<actions>[{action}]</actions>"), caller()).batch.unwrap();
+    let recorded = |name: &str, batch| {
+        let path = MemoryPath::parse(name).unwrap();
+        engine.propose_restore(&path, batch).map(|change| change.recorded().unwrap())
+    };
+    let added = act(r#"{"action":"append_file","path":"a.md","content":"one\n"}"#);
+    std::fs::write(folder.path().join("a.md"), "# A\none\nby an editor\n").unwrap();
+    let moved = act(r#"{"action":"rename_file","path":"a.md","new_path":"b.md"}"#);
+    assert_eq!(recorded("b.md", added), Ok(Recorded::After(added)));
+    assert_eq!(recorded("b.md", moved), Ok(Recorded::After(added)));
+    let folder_moved = act(r#"{"action":"rename_file","path":"d","new_path":"e"}"#);
+    let failure = recorded("e/x.md", folder_moved).unwrap_err().failure;
+    assert_eq!(failure.message, "no change has recorded the text of `e/x.md`");
+    let next = act(r#"{"action":"append_file","path":"e/x.md","content":"y\n"}"#);
+    assert_eq!(recorded("e/x.md", folder_moved), Ok(Recorded::Before(next)));
+    assert_eq!(recorded("e/x.md", next), Ok(Recorded::After(next)));
 }
 
 /// What a folder holds: notes with their text, folders with nothing.

@@ -55,7 +55,8 @@ fn an_undo_names_the_change_that_is_in_its_way() {
     let (blocked_by, message, hint) = in_way(first);
     assert_eq!(blocked_by, Some(second), "not one that changed another line");
     assert_eq!(message, format!("note `a.md` was changed in the same place since: change {second}"));
-    assert_eq!(hint, format!("`memdir undo {second}` undoes that one first; or edit the note by hand"));
+    let diff = format!("; the diff leads from the note as it is to what it was before change {first}");
+    assert_eq!(hint, format!("`memdir undo {second}` undoes that one first; or edit the note by hand{diff}"));
     // Where that is undone, this can be.
     undo(&engine, second);
     engine.propose_undo(Some(first)).unwrap();
@@ -72,6 +73,85 @@ fn an_undo_names_the_change_that_is_in_its_way() {
 }
 
 #[test]
+fn an_undo_names_the_newest_change_that_has_to_go_first() {
+    let folder = memory(&[("a.md", "- one: 1\n")]);
+    let engine = engine(folder.path());
+    let set = |value: &str| act(&engine, json!({"action": "set_fact", "path": "a.md", "key": "one", "value": value}));
+    let batches = ["a", "b", "c", "d"].map(set);
+    for (at, batch) in batches.iter().enumerate().rev().skip(1) {
+        let failure = engine.propose_undo(Some(batches[0])).unwrap_err().failure;
+        assert_eq!(failure.details.batch, Some(batches[at + 1]), "{batch}");
+        undo(&engine, batches[at + 1]);
+    }
+    undo(&engine, batches[0]);
+    assert_eq!(std::fs::read_to_string(folder.path().join("a.md")).unwrap(), "- one: 1\n");
+    // One that itself can be undone no more is not named: to undo it is no way.
+    let [fifth, _] = ["e", "f"].map(set);
+    std::fs::write(folder.path().join("a.md"), "- one: z\n").unwrap();
+    let failure = engine.propose_undo(Some(fifth)).unwrap_err().failure;
+    assert_eq!((failure.details.batch, failure.message.ends_with(", outside memdir")), (None, true), "{failure}");
+}
+
+#[test]
+fn an_undo_blames_no_change_for_what_another_program_did_before_it() {
+    let folder = memory(&[("a.md", "# A\n\ntext\n")]);
+    let engine = engine(folder.path());
+    let add =
+        |line: &str| act(&engine, json!({"action": "append_file", "path": "a.md", "content": format!("- {line}\n")}));
+    let [_, second, third] = ["l1", "l2", "l3"].map(add);
+    std::fs::write(folder.path().join("a.md"), "# A\n\ntext\n- l1 edited\n- l2\n- l3!\n").unwrap();
+    undo(&engine, second);
+    let failure = engine.propose_undo(Some(third)).unwrap_err().failure;
+    assert_eq!((failure.details.batch, failure.message.ends_with(", outside memdir")), (None, true), "{failure}");
+}
+
+#[test]
+fn an_undo_says_that_a_name_was_taken() {
+    let folder = memory(&[("d/x.md", "# X\n")]);
+    let engine = engine(folder.path());
+    let moved = act(&engine, r#"{"action":"rename_file","path":"d","new_path":"e"}"#);
+    let failure = || engine.propose_undo(Some(moved)).unwrap_err().failure;
+    std::fs::create_dir(folder.path().join("d")).unwrap();
+    assert_eq!(failure().message, "the name `d` was taken since, outside memdir");
+    assert_eq!(failure().hint.unwrap(), "rename or remove what has the name now");
+    std::fs::remove_dir(folder.path().join("d")).unwrap();
+    let made = act(&engine, r#"{"action":"create_file","path":"d/y.md","content":"y\n"}"#);
+    assert_eq!((failure().details.batch, failure().message.contains("was taken since")), (Some(made), true));
+    undo(&engine, made);
+    undo(&engine, moved);
+}
+
+#[test]
+fn undo_follows_names_through_the_forms_of_unicode() {
+    let (nfd, nfc) = ("E\u{301}", "\u{c9}");
+    let names = |folder: &tempfile::TempDir| {
+        let entries = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        entries.filter_map(|name| name.into_string().ok()).filter(|name| !name.is_ascii()).collect::<Vec<_>>()
+    };
+    for (from, to, ending, inside) in [(nfd, nfc, ".md", ""), (nfc, nfd, ".md", ""), (nfd, nfc, "", "/x.md")] {
+        let [from, to] = [from, to].map(|name| format!("{name}{ending}"));
+        let folder = memory(&[(&format!("{from}{inside}"), "# e\n")]);
+        let engine = engine(folder.path());
+        let renamed = act(&engine, json!({"action": "rename_file", "path": from, "new_path": to}));
+        assert_eq!(names(&folder), [to.as_str()]);
+        let undone = undo(&engine, renamed).batch.unwrap();
+        assert_eq!(names(&folder), [from.as_str()]);
+        undo(&engine, undone);
+        // A program that syncs can have taken it back, and nothing is to be moved then.
+        std::fs::rename(folder.path().join(&to), folder.path().join(&from)).unwrap();
+        undo(&engine, renamed);
+        assert_eq!(names(&folder), [from.as_str()]);
+        // Or it changes the form of what a change edited.
+        let note = format!("{from}{inside}");
+        let added = act(&engine, json!({"action": "append_file", "path": note, "content": "one\n"}));
+        std::fs::rename(folder.path().join(&from), folder.path().join(&to)).unwrap();
+        undo(&engine, added);
+        assert_eq!(names(&folder), [to.as_str()]);
+        assert_eq!(std::fs::read_to_string(folder.path().join(format!("{to}{inside}"))).unwrap(), "# e\n");
+    }
+}
+
+#[test]
 fn an_undo_follows_a_note_that_moved_since() {
     let folder = memory(&[]);
     let engine = engine(folder.path());
@@ -80,14 +160,14 @@ fn an_undo_follows_a_note_that_moved_since() {
     let made = act(&engine, r##"{"action":"create_file","path":"d/x.md","content":"# X\n\n- one: 1\n- two: 1\n"}"##);
     let one = act(&engine, r#"{"action":"set_fact","path":"d/x.md","key":"one","value":"2"}"#);
     let two = act(&engine, r#"{"action":"set_fact","path":"d/x.md","key":"two","value":"2"}"#);
-    let folder_moved = act(&engine, r#"{"action":"rename_file","path":"d","new_path":"e"}"#);
+    act(&engine, r#"{"action":"rename_file","path":"d","new_path":"e"}"#);
     undo(&engine, one);
     assert_eq!(read("e/x.md"), "# X\n\n- one: 1\n- two: 2\n");
     let moved = act(&engine, r#"{"action":"rename_file","path":"e/x.md","new_path":"y.md"}"#);
     undo(&engine, two);
     assert_eq!(read("y.md"), "# X\n\n- one: 1\n- two: 1\n");
-    // To take back that a note was made would delete what has got another name since.
-    assert_eq!(failure(made).details.batch, Some(folder_moved));
+    // To take back that a note was made would delete what has got another name since. The newest rename has to go first.
+    assert_eq!(failure(made).details.batch, Some(moved));
     std::fs::remove_file(folder.path().join("y.md")).unwrap();
     let failure = failure(moved);
     assert_eq!(failure.code, Code::Conflict);

@@ -5,7 +5,10 @@ use maud::html;
 use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
+use memdir_engine::Change;
 use memdir_plan::note_changes;
+use memdir_vault::Recorded;
+use memdir_words::past;
 use serde::Deserialize;
 
 use super::note_request::NoteRequest;
@@ -39,16 +42,17 @@ pub(crate) async fn restore(request: NoteRequest, Form(sent): Form<Sent>) -> Res
     request
         .change(move |site, visitor, path| {
             let change = site.engine().propose_restore(path, sent.batch).and_then(|change| {
+                let then = then(&change);
                 if Digest::of(change.plan().diff().as_bytes()).to_string() == sent.digest {
-                    return site.engine().conclude_change(change, &site.person());
+                    return Ok((site.engine().conclude_change(change, &site.person())?, then));
                 }
                 let failure = Failure::new(Code::Conflict, format!("note `{path}` has changed since this was shown"));
                 Err(failure.with_hint("nothing was changed: look at what it would change now").into())
             });
             match change {
-                Ok(done) => {
+                Ok((done, then)) => {
                     let receipt = done.receipt.unwrap_or_else(|| "nothing had to change".to_owned());
-                    let words = format!("{path} is as it was after change {}: {receipt}", sent.batch);
+                    let words = format!("{path} is as it was {then}: {receipt}");
                     Ok(Then::Go { to: href::at("changes", path), notice: Notice::of(Some(words), done.batch) })
                 }
                 Err(error) => match page(site, visitor, path, sent.batch, 1, Some(&error.failure)) {
@@ -58,6 +62,11 @@ pub(crate) async fn restore(request: NoteRequest, Form(sent): Form<Sent>) -> Res
             }
         })
         .await
+}
+
+/// Of when the text is that is put back.
+fn then(change: &Change) -> String {
+    past::then(change.recorded().unwrap_or(Recorded::After(change.batch())), change.batch())
 }
 
 /// What putting the note back would change.
@@ -77,7 +86,7 @@ fn page(
     let here = href::at("restore", path);
     let main = html! {
         (notes::trail(path))
-        h1 { (path.stem()) " after change " (batch) }
+        h1 { (path.stem()) " " (then(&change)) }
         @if let Some(failure) = failure { (layout::problem(failure)) }
         @if change.plan().is_empty() {
             p { "The note is now as it was then." }
