@@ -404,12 +404,12 @@ fn name_after_batch(journal: &Journal, path: &MemoryPath, batch: u64) -> Result<
     Ok(Some(name))
 }
 
-/// What a note held, and the batch that tells it.
-type Told = Option<(Option<Image>, u64)>;
+/// What a note held, and the batch that recorded it.
+type DatedImage = Option<(Option<Image>, u64)>;
 
 /// The file called `name` right after a batch, by what that batch and those before it did; `None` when they tell
 /// nothing of its content.
-fn image_behind(journal: &Journal, name: &MemoryPath, batch: u64) -> Result<Told, VaultError> {
+fn image_behind(journal: &Journal, name: &MemoryPath, batch: u64) -> Result<DatedImage, VaultError> {
     let mut name = name.clone();
     let mut before = batch.saturating_add(1);
     loop {
@@ -427,7 +427,7 @@ fn image_behind(journal: &Journal, name: &MemoryPath, batch: u64) -> Result<Told
 }
 
 /// The same by what the batches after it found there.
-fn image_ahead(journal: &Journal, name: &MemoryPath, batch: u64) -> Result<Told, VaultError> {
+fn image_ahead(journal: &Journal, name: &MemoryPath, batch: u64) -> Result<DatedImage, VaultError> {
     let mut name = name.clone();
     let mut after = batch;
     loop {
