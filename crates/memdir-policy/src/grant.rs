@@ -122,6 +122,12 @@ impl Grant {
         self.write.iter().any(|glob| glob.matches(path)) && !self.hides(path)
     }
 
+    /// Whether there is any place that the client may change.
+    #[must_use]
+    pub fn lets_write_anything(&self) -> bool {
+        !self.write.is_empty()
+    }
+
     /// Whether the client may change the folder `path` and all that could stand in it.
     #[must_use]
     pub fn lets_write_all(&self, path: &MemoryPath) -> bool {
