@@ -484,7 +484,7 @@ pub(super) fn note_undone(transaction: &Transaction<'_>, by: u64, undoes: &[u64]
 }
 
 /// The newest batch that undoes this one, be it undone itself or not.
-pub(super) fn newest_undoing(journal: &Journal, batch: u64) -> Result<Option<u64>, VaultError> {
+fn newest_undoing(journal: &Journal, batch: u64) -> Result<Option<u64>, VaultError> {
     let sql = format!(
         "SELECT max(id) FROM (SELECT id, state FROM batch WHERE undoes = ?1 UNION ALL SELECT id, state FROM batch
          WHERE id = (SELECT value FROM meta WHERE key = '{UNDONE}' || ?1)) WHERE {IN_FORCE}"

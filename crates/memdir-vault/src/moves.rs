@@ -3,7 +3,7 @@
 use rusqlite::{Row, params};
 
 use super::VaultError;
-use super::history::{IN_FORCE, UNDONE, newest_undoing, undone_by};
+use super::history::{IN_FORCE, UNDONE, undone_by};
 use super::journal::Journal;
 use super::place::TempFolders;
 use memdir_core::path::MemoryPath;
@@ -91,35 +91,26 @@ pub(super) fn step_back(journal: &Journal, batch: u64, name: &MemoryPath) -> Res
     })
 }
 
-/// What became of what is called `name` after a batch, once the `undone` batches, the newest first, are undone.
+/// What became of what is called `name` after a batch, once the `undone` batches are undone. What was done to it and undone is passed over, with
+/// all between: another note may have had the name meanwhile.
 pub(super) fn since(journal: &Journal, name: &MemoryPath, batch: u64, undone: &[u64]) -> Result<Since, VaultError> {
     let mut now = Since { name: name.clone(), renamed: None, deleted: None };
     let mut after = batch;
     while let Some(later) = oldest_at_or_above(journal, &now.name, after)? {
         after = later;
         let name = name_after(&moves_in(journal, later)?, &now.name);
-        if name != now.name {
-            if !undone.contains(&later) && undone_by(journal, later)?.is_none() {
-                now.renamed = Some(later);
-            }
-            now.name = name;
+        let is_deleted = removes(journal, later, &name)?;
+        if name == now.name && !is_deleted {
+            continue;
         }
-        if removes(journal, later, &now.name)? {
-            match brought_back(journal, later, &now.name)? {
-                Some(back) => after = back,
-                None => {
-                    now.deleted = Some(later);
-                    break;
-                }
-            }
+        if undone.contains(&later) {
+            break;
         }
-    }
-    let last = now.deleted.filter(|batch| undone.contains(batch));
-    if last.is_some() || now.deleted.is_none() {
-        for batch in undone.iter().filter(|batch| last.is_none_or(|last| **batch < last)) {
-            now.name = name_before(journal, *batch, &now.name)?;
+        match undone_by(journal, later)? {
+            Some(undo) => after = undo,
+            None if is_deleted => return Ok(Since { name, deleted: Some(later), ..now }),
+            None => now = Since { name, renamed: Some(later), deleted: None },
         }
-        now.deleted = None;
     }
     Ok(now)
 }
@@ -136,13 +127,6 @@ pub(super) fn oldest_at_or_above(journal: &Journal, name: &MemoryPath, after: u6
 fn removes(journal: &Journal, batch: u64, name: &MemoryPath) -> Result<bool, VaultError> {
     let sql = "SELECT 1 FROM step WHERE batch = ?1 AND path = ?2 AND kind = 4 AND after IS NULL";
     Ok(journal.db.prepare_cached(sql)?.exists(params![batch, name.as_str()])?)
-}
-
-/// The newest batch that brought back what `removed` had removed.
-fn brought_back(journal: &Journal, removed: u64, name: &MemoryPath) -> Result<Option<u64>, VaultError> {
-    let back = newest_undoing(journal, removed)?;
-    let is_back = back.map(|back| removed_by(journal, back, name)).transpose()?.flatten().is_some();
-    Ok(back.filter(|_| is_back))
 }
 
 /// The name that what is called `name` before some moves has after them.

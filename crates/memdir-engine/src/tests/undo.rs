@@ -293,4 +293,15 @@ fn what_was_undone_and_done_again_is_where_it_was() {
         undo(&engine, batch);
     }
     assert_eq!(snapshot(folder.path()), before);
+    // A name that a batch gave up and took again at once.
+    let folder = memory(&[("a.md", "- x: 1\n")]);
+    let engine = super::engine(folder.path());
+    let before = snapshot(folder.path());
+    act(&engine, r#"{"action":"set_fact","path":"a.md","key":"x","value":"2"}"#);
+    let text = r#"<actions>[{"action":"rename_file","path":"a.md","new_path":"b.md"},
+        {"action":"write_file","path":"a.md","content":"new\n"}]</actions>"#;
+    assert_eq!(run(&engine, text, caller()).batch, Some(2));
+    undo(&engine, 2);
+    undo(&engine, 1);
+    assert_eq!(snapshot(folder.path()), before);
 }
