@@ -113,10 +113,9 @@ impl From<UndoError> for ChangeError {
                         .with_hint("undo the later change first, or edit the note by hand");
                 Self { failure, diff: Some(diff).filter(|diff| !diff.is_empty()) }
             }
-            UndoError::Elsewhere { path, batch, is_deleted } => {
-                let did = if is_deleted { "deleted" } else { "renamed" };
-                let mut failure = Failure::new(Code::Conflict, format!("change {batch} {did} note `{path}` since"))
-                    .with_hint(format!("`memdir undo {batch}` undoes that one first; or edit the note by hand"));
+            UndoError::Elsewhere { path, batch, did } => {
+                let mut failure = Failure::new(Code::Conflict, format!("change {batch} {did} `{path}` since"))
+                    .with_hint(format!("`memdir undo {batch}` undoes that one first"));
                 failure.details.batch = Some(batch);
                 failure.into()
             }

@@ -89,16 +89,17 @@ impl<'e, T: Tree> ScopedTree<'e, T> {
         false
     }
 
-    /// Whether it may be told that a batch changed what was called so: it is shown under that name and under the one that it has now. What is
-    /// done under the lock does not ask the history, and tells only of what is there.
+    /// Whether it may be told that a batch changed what was called so: what is there now under that name, or what was deleted under it or has got
+    /// another name that is shown. What another program moved is not told of; what is done under the lock does not ask the history.
     fn may_tell(&self, grant: &Grant, path: &MemoryPath, batch: Option<u64>) -> bool {
-        let now = || match batch {
-            Some(batch) if !self.is_locked => {
-                self.engine.vault.since(path, batch.saturating_sub(1), &[]).ok().map(|since| since.name)
-            }
-            _ => Some(path.clone()).filter(|path| matches!(self.tree.stat(path), Ok(Some(_)))),
+        let is_there = |path: &MemoryPath| matches!(self.tree.stat(path), Ok(Some(_)));
+        let since = || match batch {
+            Some(batch) if !self.is_locked => self.engine.vault.since_change(path, batch).ok(),
+            _ => None,
         };
-        grant.shows(path) && now().is_some_and(|now| grant.shows(&now))
+        grant.shows(path)
+            && (is_there(path)
+                || since().is_some_and(|now| grant.shows(&now.name) && (now.gone.is_some() || is_there(&now.name))))
     }
 
     fn visible_entries(&self, grant: &Grant, folder: Option<&MemoryPath>, listing: Listing) -> Listing {

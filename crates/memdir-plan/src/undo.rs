@@ -26,12 +26,12 @@ pub enum UndoError {
     /// What it did stands in a note that a later batch deleted or renamed, so that another may have the name now.
     #[error("`{path}` was deleted or renamed since")]
     Elsewhere {
-        /// The name that the note had.
+        /// The name that the note had then.
         path: MemoryPath,
         /// The later batch.
         batch: u64,
-        /// Whether that deleted it.
-        is_deleted: bool,
+        /// What that did.
+        did: &'static str,
     },
     /// Something else has taken a name that undoing needs.
     #[error("the name `{0}` was taken since")]
@@ -169,8 +169,17 @@ pub struct Since {
     pub name: MemoryPath,
     /// The last batch that renamed it and is not undone, if any.
     pub renamed: Option<u64>,
-    /// The batch that deleted it, if it was not brought back since.
-    pub deleted: Option<u64>,
+    /// What ended it, if it was not brought back since.
+    pub gone: Option<Gone>,
+}
+
+/// Why a note is not there any more, with the batch that tells.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Gone {
+    /// It was deleted.
+    Deleted(u64),
+    /// Another note was made of its name, so that something else had deleted it before.
+    Replaced(u64),
 }
 
 /// The steps of a batch with the names that the notes it edited have now. `since` tells what became of the note that had a name right after it.
@@ -191,10 +200,14 @@ pub fn followed<E: From<UndoError>>(
             Step::Move { to, .. } => (to, None),
             Step::Put { after: None, .. } | Step::MakeFolder { .. } | Step::RemoveFolder { .. } => continue,
         };
-        let Since { name, renamed, deleted } = since(path)?;
-        let elsewhere = |batch, is_deleted| UndoError::Elsewhere { path: path.clone(), batch, is_deleted };
-        if let Some(batch) = deleted {
-            return Err(elsewhere(batch, true).into());
+        let Since { name, renamed, gone } = since(path)?;
+        let ended = match gone {
+            Some(Gone::Deleted(batch)) => Some((batch, "deleted note")),
+            Some(Gone::Replaced(batch)) => Some((batch, "made another note")),
+            None => None,
+        };
+        if let Some((batch, did)) = ended {
+            return Err(UndoError::Elsewhere { path: name, batch, did }.into());
         }
         if name == *path {
             continue;
@@ -202,7 +215,9 @@ pub fn followed<E: From<UndoError>>(
         let is_same_folder = name.parent() == path.parent();
         let follows = |(before, after)| !has_renamed && (is_same_folder || says_same_links(before, after));
         match renamed {
-            Some(batch) if !edit.is_some_and(follows) => return Err(elsewhere(batch, false).into()),
+            Some(batch) if !edit.is_some_and(follows) => {
+                return Err(UndoError::Elsewhere { path: path.clone(), batch, did: "renamed note" }.into());
+            }
             _ => *path = name,
         }
     }

@@ -183,7 +183,8 @@ pub(super) fn versions_before(
         if moves::origin(&moves::moves_in(journal, batch)?, &name).is_none() {
             break;
         }
-        (name, before) = moves::step_back(journal, batch, &name)?;
+        let Some(earlier) = moves::step_back(journal, batch, &name)? else { break };
+        (name, before) = earlier;
     }
     versions.reverse();
     Ok(versions)

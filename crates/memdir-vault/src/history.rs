@@ -186,6 +186,17 @@ impl Vault {
         Ok(core.journal.steps(batch)?.into_iter().map(|step| step.step).collect())
     }
 
+    /// What became of what a batch changed under this name, which may be the one that it had before.
+    ///
+    /// # Errors
+    ///
+    /// As [`Vault::since`].
+    pub fn since_change(&self, path: &MemoryPath, batch: u64) -> Result<Since, VaultError> {
+        let core = self.known_core()?;
+        let core = core.as_ref().ok_or(VaultError::UnknownBatch(batch))?;
+        moves::since_change(&core.journal, path, batch)
+    }
+
     /// What became of what was called `path` after a batch, if the `undone` batches had not been.
     ///
     /// # Errors
@@ -381,7 +392,8 @@ fn batches_of(journal: &Journal, path: &MemoryPath, page: &LogQuery) -> Result<V
         if is_on_page && is_within && (page.client.is_none() || client == page.client) {
             batches.push(batch);
         }
-        (name, before) = step_back(journal, batch, &name)?;
+        let Some(earlier) = step_back(journal, batch, &name)? else { break };
+        (name, before) = earlier;
     }
     Ok(batches)
 }
@@ -391,14 +403,14 @@ fn author_of(journal: &Journal, batch: u64) -> Result<(i64, Option<String>), Vau
     Ok(journal.db.prepare_cached(sql)?.query_row([batch], |row| Ok((row.get(0)?, row.get(1)?)))?)
 }
 
-/// The name that what is called `path` now had right after a batch; `None` where it had been deleted then, and was brought back later.
+/// The name that what is called `path` now had right after a batch; `None` where it was made later, or had been deleted then and was brought back later.
 fn name_after_batch(journal: &Journal, path: &MemoryPath, batch: u64) -> Result<Option<MemoryPath>, VaultError> {
     check_known(journal, batch)?;
     let (mut name, mut before) = (path.clone(), i64::MAX.unsigned_abs());
     while let Some(later) = newest_at(journal, &name, before)?.filter(|later| *later > batch) {
-        (name, before) = step_back(journal, later, &name)?;
-        if before <= batch {
-            return Ok(None);
+        match step_back(journal, later, &name)? {
+            Some(earlier) if earlier.1 > batch => (name, before) = earlier,
+            _ => return Ok(None),
         }
     }
     Ok(Some(name))

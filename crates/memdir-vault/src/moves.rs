@@ -1,13 +1,13 @@
 //! The names that notes had: the renames of the batches, followed forth and back, over the times when a note was deleted and brought back.
 
-use rusqlite::{Row, params};
+use rusqlite::{OptionalExtension, Row, params};
 
 use super::VaultError;
 use super::history::{IN_FORCE, UNDONE, undone_by};
 use super::journal::Journal;
 use super::place::TempFolders;
 use memdir_core::path::MemoryPath;
-use memdir_plan::{Called, Since};
+use memdir_plan::{Called, Gone, Since};
 
 /// The renames of a batch, in the order in which they happened.
 type Moves = Vec<(MemoryPath, MemoryPath)>;
@@ -71,36 +71,68 @@ pub(super) fn name_before(journal: &Journal, batch: u64, name: &MemoryPath) -> R
     Ok(moves.iter().rev().fold(name.clone(), |name, (from, to)| name.rebased(to, from).unwrap_or(name)))
 }
 
-/// The batch that removed what is called `name`, if `batch` brought it back by undoing that one.
+/// The batch that removed what is called `name`, if `batch` brought it back: by undoing that one, or with the text that it removed.
 fn removed_by(journal: &Journal, batch: u64, name: &MemoryPath) -> Result<Option<u64>, VaultError> {
     let sql = format!(
-        "SELECT max(batch) FROM step WHERE path = ?1 AND kind = 4 AND after IS NULL AND batch < ?2
-         AND ((SELECT undoes FROM batch WHERE id = ?2) = step.batch
-              OR (SELECT value FROM meta WHERE key = '{UNDONE}' || step.batch) = ?2)
-         AND EXISTS (SELECT 1 FROM step WHERE path = ?1 AND batch = ?2 AND kind = 4 AND before IS NULL AND after IS NOT NULL)"
+        "SELECT max(step.batch) FROM step JOIN step AS made ON made.path = step.path AND made.batch = ?2 AND made.kind = 4
+         WHERE step.path = ?1 AND step.kind = 4 AND step.after IS NULL AND step.batch < ?2
+         AND made.before IS NULL AND made.after IS NOT NULL
+         AND (step.before = made.after OR (SELECT undoes FROM batch WHERE id = ?2) = step.batch
+              OR (SELECT value FROM meta WHERE key = '{UNDONE}' || step.batch) = ?2)"
     );
     Ok(journal.db.prepare_cached(&sql)?.query_row(params![name.as_str(), batch], |row| row.get(0))?)
 }
 
+/// Whether a batch made a file of this name where none was.
+fn makes(journal: &Journal, batch: u64, name: &MemoryPath) -> Result<bool, VaultError> {
+    let sql = "SELECT 1 FROM step WHERE batch = ?1 AND path = ?2 AND kind = 4 AND before IS NULL AND after IS NOT NULL";
+    Ok(journal.db.prepare_cached(sql)?.exists(params![batch, name.as_str()])?)
+}
+
+/// Where a file came from that a batch moved by its content, as names of two Unicode forms are.
+fn moved_by_content(journal: &Journal, batch: u64, to: &MemoryPath) -> Result<Option<MemoryPath>, VaultError> {
+    let sql = "SELECT step.path FROM step JOIN step AS made ON made.batch = step.batch AND made.after = step.before
+               WHERE step.batch = ?1 AND step.kind = 4 AND step.after IS NULL AND step.path IS NOT NULL
+               AND made.kind = 4 AND made.before IS NULL AND made.path = ?2 ORDER BY step.number LIMIT 1";
+    let mut statement = journal.db.prepare_cached(sql)?;
+    statement
+        .query_row(params![batch, to.as_str()], |row| Ok(path(row, 0)))
+        .optional()?
+        .transpose()
+        .map(Option::flatten)
+}
+
 /// The name that what is called `name` after a batch had before it, and the batch before which it is to be followed on: the next one,
-/// or where the batch brought a note back, the one that removed it and all before that.
-pub(super) fn step_back(journal: &Journal, batch: u64, name: &MemoryPath) -> Result<(MemoryPath, u64), VaultError> {
-    Ok(match removed_by(journal, batch, name)? {
-        Some(removed) => (name.clone(), removed + 1),
-        None => (name_before(journal, batch, name)?, batch),
-    })
+/// or where the batch brought a note back, the one that removed it and all before that. `None` where the batch made it.
+pub(super) fn step_back(
+    journal: &Journal,
+    batch: u64,
+    name: &MemoryPath,
+) -> Result<Option<(MemoryPath, u64)>, VaultError> {
+    if let Some(removed) = removed_by(journal, batch, name)? {
+        return Ok(Some((name.clone(), removed + 1)));
+    }
+    if makes(journal, batch, name)? {
+        return Ok(moved_by_content(journal, batch, name)?.map(|earlier| (earlier, batch)));
+    }
+    Ok(Some((name_before(journal, batch, name)?, batch)))
 }
 
 /// What became of what is called `name` after a batch, once the `undone` batches are undone. What was done to it and undone is passed over, with
 /// all between: another note may have had the name meanwhile.
 pub(super) fn since(journal: &Journal, name: &MemoryPath, batch: u64, undone: &[u64]) -> Result<Since, VaultError> {
-    let mut now = Since { name: name.clone(), renamed: None, deleted: None };
+    let mut now = Since { name: name.clone(), renamed: None, gone: None };
     let mut after = batch;
     while let Some(later) = oldest_at_or_above(journal, &now.name, after)? {
         after = later;
         let name = name_after(&moves_in(journal, later)?, &now.name);
-        let is_deleted = removes(journal, later, &name)?;
-        if name == now.name && !is_deleted {
+        let gone = match () {
+            () if removes(journal, later, &name)? => Some(Gone::Deleted(later)),
+            // Another program had deleted it.
+            () if name == now.name && makes(journal, later, &name)? => Some(Gone::Replaced(later)),
+            () => None,
+        };
+        if name == now.name && gone.is_none() {
             continue;
         }
         if undone.contains(&later) {
@@ -108,11 +140,34 @@ pub(super) fn since(journal: &Journal, name: &MemoryPath, batch: u64, undone: &[
         }
         match undone_by(journal, later)? {
             Some(undo) => after = undo,
-            None if is_deleted => return Ok(Since { name, deleted: Some(later), ..now }),
-            None => now = Since { name, renamed: Some(later), deleted: None },
+            None if gone.is_some() => match brought_back(journal, later, &name)? {
+                Some(back) => after = back,
+                None => return Ok(Since { name, gone, ..now }),
+            },
+            None => now = Since { name, renamed: Some(later), gone: None },
         }
     }
     Ok(now)
+}
+
+/// The first batch after one that removed a file that made it again with the same text.
+fn brought_back(journal: &Journal, removed: u64, name: &MemoryPath) -> Result<Option<u64>, VaultError> {
+    let sql = format!(
+        "SELECT min(made.batch) FROM step JOIN step AS made ON made.path = step.path AND made.after = step.before
+         WHERE step.batch = ?1 AND step.path = ?2 AND step.kind = 4 AND step.after IS NULL
+         AND made.kind = 4 AND made.before IS NULL AND made.batch > ?1
+         AND EXISTS (SELECT 1 FROM batch WHERE id = made.batch AND {IN_FORCE})"
+    );
+    Ok(journal.db.prepare_cached(&sql)?.query_row(params![removed, name.as_str()], |row| row.get(0))?)
+}
+
+/// What became of the note that a batch changed under this name, which may be the one that it had before.
+pub(super) fn since_change(journal: &Journal, name: &MemoryPath, batch: u64) -> Result<Since, VaultError> {
+    let name = name_after(&moves_in(journal, batch)?, name);
+    if removes(journal, batch, &name)? {
+        return Ok(Since { name, renamed: None, gone: Some(Gone::Deleted(batch)) });
+    }
+    since(journal, &name, batch, &[])
 }
 
 /// The oldest batch after `after` that touched what has this name, or a folder above it.
@@ -138,13 +193,7 @@ pub(super) fn name_after(moves: &[(MemoryPath, MemoryPath)], name: &MemoryPath) 
 /// taken it since, the one that the later renames gave it.
 pub(super) fn name_now(journal: &Journal, path: &MemoryPath) -> Result<MemoryPath, VaultError> {
     let Some(left) = newest_at_or_above(journal, path, i64::MAX.unsigned_abs())? else { return Ok(path.clone()) };
-    let mut name = path.clone();
-    let mut later = moves_since(journal, left)?;
-    later.reverse();
-    for batch in later {
-        name = name_after(&moves_in(journal, batch)?, &name);
-    }
-    Ok(name)
+    Ok(since_change(journal, path, left)?.name)
 }
 
 /// The renames of all batches, the oldest first.

@@ -305,3 +305,50 @@ fn what_was_undone_and_done_again_is_where_it_was() {
     undo(&engine, 1);
     assert_eq!(snapshot(folder.path()), before);
 }
+
+#[test]
+fn a_note_of_the_same_name_is_another_one() {
+    let folder = memory(&[]);
+    let engine = engine(folder.path());
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let make = |name: &str| act(&engine, json!({"action": "create_file", "path": name, "content": "- mood: good\n"}));
+    let path = MemoryPath::parse("a.md").unwrap();
+    make("a.md");
+    let set = act(&engine, r#"{"action":"set_fact","path":"a.md","key":"mood","value":"bad"}"#);
+    act(&engine, r#"{"action":"rename_file","path":"a.md","new_path":"b.md"}"#);
+    let made = act(&engine, json!({"action": "create_file", "path": "a.md", "content": "another\n"}));
+    let page = LogQuery { path: Some(path.clone()), limit: 9, ..LogQuery::default() };
+    let log = engine.log(&page, false).unwrap().entries;
+    assert_eq!(log.iter().filter_map(|entry| entry.batch).collect::<Vec<_>>(), [made]);
+    // Another program deletes it, and one of its name is made.
+    std::fs::remove_file(folder.path().join("b.md")).unwrap();
+    let again = make("b.md");
+    let failure = engine.propose_undo(Some(set)).unwrap_err().failure;
+    assert_eq!((failure.code, failure.details.batch), (Code::Conflict, Some(again)));
+    assert_eq!(failure.message, format!("change {again} made another note `b.md` since"));
+    // One that `restore` brings back is the same.
+    let two = act(&engine, r#"{"action":"append_file","path":"a.md","content":"two\n"}"#);
+    act(&engine, r#"{"action":"delete_file","path":"a.md"}"#);
+    let change = engine.propose_restore(&path, two).unwrap();
+    engine.conclude_change(change, &Caller::person("cli")).unwrap();
+    undo(&engine, two);
+    assert_eq!(read("a.md"), "another\n");
+}
+
+#[test]
+fn what_is_forgotten_is_no_other_note_that_had_the_name() {
+    let folder = memory(&[]);
+    let engine = engine(folder.path());
+    let make = |name: &str, text: &str| act(&engine, json!({"action": "create_file", "path": name, "content": text}));
+    let mv = |from: &str, to: &str| act(&engine, json!({"action": "rename_file", "path": from, "new_path": to}));
+    let first = make("old.md", "zebra\n");
+    mv("old.md", "mid.md");
+    act(&engine, r#"{"action":"delete_file","path":"mid.md"}"#);
+    let other = make("other.md", "lion\n");
+    mv("other.md", "mid.md");
+    mv("mid.md", "final.md");
+    let target = crate::ForgetTarget::Note(MemoryPath::parse("old.md").unwrap());
+    engine.forget(&target, crate::RelatedLines::Keep, None, &Caller::person("cli")).unwrap();
+    assert!(matches!(engine.vault.steps(first), Err(VaultError::Pruned(_))));
+    assert!(engine.vault.steps(other).is_ok(), "the other is kept");
+}
