@@ -126,17 +126,23 @@ fn command_line(command: &str, args: &[String], holds_secret: &dyn Fn(&str) -> b
 
 /// Whether an argument is a key, or says one: `--token=KEY`, `NAME: KEY`, an address with a query, or `KEY` behind the option `before`.
 fn is_argument_secret(before: &str, arg: &str, holds_secret: &dyn Fn(&str) -> bool) -> bool {
+    // The dashes of an option, and the brackets and quotes of JSON.
     let is = |(name, value): (&str, &str)| {
-        let name = name.trim_start_matches('-');
+        let name = name.trim_matches(|sign: char| !sign.is_ascii_alphanumeric());
         !name.contains(char::is_whitespace) && is_secret(name, value, holds_secret)
     };
     let option = (before.starts_with('-') && !arg.starts_with('-')).then_some((before, arg));
-    let own = [arg.split_once('='), arg.split_once(": ")];
+    let own = [arg.split_once('='), named_by_colon(arg)];
     // The option itself may say which header or variable follows: `--header=Authorization: KEY`, `--env=TOKEN=KEY`.
-    let inner = arg.split_once('=').and_then(|(_, rest)| rest.split_once(": ").or_else(|| rest.split_once('=')));
+    let inner = arg.split_once('=').and_then(|(_, rest)| named_by_colon(rest).or_else(|| rest.split_once('=')));
     holds_secret(&without_references(arg))
         || [option, inner].into_iter().chain(own).flatten().any(is)
         || (arg.contains("://") && query(arg).any(is))
+}
+
+/// What stands before a colon that is not that of an address, and what stands behind it.
+fn named_by_colon(text: &str) -> Option<(&str, &str)> {
+    text.split_once(':').filter(|(_, value)| !value.starts_with("//"))
 }
 
 /// Whether a value, by its name or by itself, is a key that is written out.
@@ -313,6 +319,10 @@ mod tests {
         let detector = |text: &str| text.contains("s3cret");
         let found = |transport: Transport| transport.plain_secrets(&detector);
         assert_eq!(found(stdio(&["-x", "s3cret"], &[])), [PlainSecret::Argument(1)]);
+        for key in ["X-Api-Key:abc", "--header=X-Api-Key:abc", r#"{"Authorization": "abc"}"#, "--env=GITHUB_TOKEN=abc"]
+        {
+            assert_eq!(found(stdio(&[key], &[])), [PlainSecret::Argument(0)], "{key}");
+        }
         assert_eq!(found(stdio(&[], &[("A", "s3cret"), ("B", "info")])), [PlainSecret::Env("A".to_owned())]);
         let key = "MTA4Njg3NDk2NTQ0MzQ1NjAx";
         assert_eq!(found(stdio(&[], &[("TOKEN", key)])), [PlainSecret::Env("TOKEN".to_owned())]);

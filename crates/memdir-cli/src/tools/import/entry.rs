@@ -223,7 +223,7 @@ pub(super) fn without_secrets(
             (PlainSecret::Header(name), Transport::Http { headers, .. } | Transport::Sse { headers, .. }) => {
                 let own = variable(&format!("{server}_{name}"));
                 if let Some(value) = headers.get_mut(&name) {
-                    *value = with_last_word(value, &own);
+                    *value = header_with(value, &own);
                 }
                 set.push(own);
             }
@@ -241,7 +241,7 @@ pub(super) fn without_secrets(
                     own = format!("{own}_{}", set.len() + 1);
                 }
                 if let Some(arg) = args.get_mut(at) {
-                    *arg = with_last_word(arg, &own);
+                    *arg = argument_with(arg, &own);
                 }
                 set.push(own);
             }
@@ -272,11 +272,38 @@ fn with_query(url: &str, name: &str, variable: &str) -> String {
     format!("{before}?{}{fragment}", query.split('&').map(put).collect::<Vec<_>>().join("&"))
 }
 
-/// The text with a variable in the place of its last word, or of the value: what stands before it says what it is.
-fn with_last_word(text: &str, variable: &str) -> String {
-    // A key may end in `=`.
-    let at = text.rfind(' ').or_else(|| text.find('=')).map_or(0, |at| at + 1);
-    format!("{}${{{variable}}}", text.get(..at).unwrap_or_default())
+/// The value of a header with a variable in the place of the key; a scheme before that, such as `Bearer`, stays.
+fn header_with(value: &str, variable: &str) -> String {
+    let is_scheme = |(scheme, key): &(&str, &str)| {
+        scheme.chars().all(|letter| letter.is_ascii_alphabetic()) && !key.contains(char::is_whitespace)
+    };
+    match value.split_once(' ').filter(is_scheme) {
+        Some((scheme, _)) => format!("{scheme} ${{{variable}}}"),
+        None => format!("${{{variable}}}"),
+    }
+}
+
+/// An argument with a variable in the place of the key: what says which option, header or variable it is stays.
+fn argument_with(arg: &str, variable: &str) -> String {
+    let is_address = |rest: &str| rest.starts_with("//");
+    if let Some((name, value)) = arg.split_once(':').filter(|(_, rest)| !is_address(rest)) {
+        let blanks = value.len() - value.trim_start().len();
+        let (blank, value) = value.split_at(blanks);
+        return format!("{name}:{blank}{}", header_with(value, variable));
+    }
+    let Some((option, value)) = arg.split_once('=') else { return format!("${{{variable}}}") };
+    // An option may set a variable: `--env=TOKEN=KEY`. A key may end in `=`.
+    let is_variable = |(name, value): &(&str, &str)| {
+        let is_letter = |letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_';
+        option.starts_with('-')
+            && !name.is_empty()
+            && name.chars().all(is_letter)
+            && !value.trim_matches('=').is_empty()
+    };
+    match value.split_once('=').filter(is_variable) {
+        Some((name, _)) => format!("{option}={name}=${{{variable}}}"),
+        None => format!("{option}=${{{variable}}}"),
+    }
 }
 
 #[cfg(test)]
@@ -298,6 +325,24 @@ mod tests {
         for unknown in ["${workspaceFolder}", "${config:x}", "${KEY", "{env:", "${}", "${1}", "x {file:~/.key}"] {
             assert!(translated(unknown).is_err(), "{unknown}");
         }
+    }
+
+    #[test]
+    fn nothing_of_a_key_is_left_and_what_names_it_stays() {
+        for (arg, expected) in [
+            ("abc", "${V}"),
+            ("--token=abc==", "--token=${V}"),
+            ("--password=correct horse", "--password=${V}"),
+            ("--env=GITHUB_TOKEN=ghp_x", "--env=GITHUB_TOKEN=${V}"),
+            ("TOKEN=abc", "TOKEN=${V}"),
+            ("Authorization: Bearer abc", "Authorization: Bearer ${V}"),
+            ("--header=Authorization: Bearer abc", "--header=Authorization: Bearer ${V}"),
+            ("X-Api-Key:abc", "X-Api-Key:${V}"),
+        ] {
+            assert_eq!(argument_with(arg, "V"), expected, "{arg}");
+        }
+        assert_eq!(header_with("Bearer abc", "V"), "Bearer ${V}");
+        assert_eq!(header_with("session=s3cr3t; theme=dark", "V"), "${V}");
     }
 
     #[test]
