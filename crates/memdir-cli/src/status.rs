@@ -88,7 +88,7 @@ fn next(status: &Status, has_trouble: bool) -> String {
     } else if !clients.is_empty() || !assistants.set_up.is_empty() {
         "`memdir search \"where do I live\"` asks it something"
     } else if !assistants.faults.is_empty() {
-        "`memdir doctor` says more of the assistants that do not start memdir"
+        "`memdir doctor` says why these assistants do not start memdir"
     } else if let Some(name) = assistants.others.first() {
         return format!("`memdir install {name}` sets it up");
     } else {
@@ -110,7 +110,7 @@ fn show(status: &Status, output: &mut impl Write) -> Result<(), Stop> {
     let set_up = if assistants.set_up.is_empty() { "none".to_owned() } else { assistants.set_up.join(", ") };
     writeln!(output, "set up:   {set_up}")?;
     for (name, fault) in &assistants.faults {
-        output.line(format!("not so:   {name}: {fault}"))?;
+        output.line(format!("broken:   {name}: {fault}"))?;
     }
     if !clients.is_empty() {
         output.line(format!("clients:  {}", clients.join(", ")))?;

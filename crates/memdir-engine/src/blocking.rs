@@ -8,6 +8,8 @@ use memdir_vault::LogQuery;
 
 /// How many of the newest changes of a note are searched for the one that is in the way.
 const MOST_LATER: usize = 100;
+/// How many changes are followed of which each is in the way of undoing the one before it.
+const MOST_LINKS: usize = 8;
 
 /// What is in the way of an undo.
 enum Blocking {
@@ -62,7 +64,7 @@ impl Engine {
         }
         let now = self.vault.read(path, self.settings.limits.file_bytes).ok();
         let (mut batch, mut steps) = (batch, steps.to_vec());
-        loop {
+        for _ in 1..MOST_LINKS {
             let found = self.last_to_block(batch, &steps, (path, now.as_ref()), &entries)?;
             let Blocking::Change(later) = found else { return Some(found) };
             let Ok(its_steps) = self.steps_to_undo(later, &[]) else { return Some(found) };
@@ -71,6 +73,7 @@ impl Engine {
                 return Some(found);
             }
         }
+        Some(Blocking::Change(batch))
     }
 
     /// What was the last to make the undoing of a batch a conflict at this note, which was none before: a change, or what another

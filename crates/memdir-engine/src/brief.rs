@@ -127,11 +127,11 @@ impl Engine {
                 let is_new = since.is_none_or(|since| batch.time >= since);
                 // What was deleted or renamed since cannot be read, and its new name may not be theirs to know.
                 let is_there = |path: &MemoryPath| matches!(self.vault.stamp(path), Ok(Some(_)));
-                let may_name = |path: &MemoryPath| path.is_note() && may_list(path) && is_there(path);
-                for path in batch.changed.into_iter().filter(may_name) {
-                    let paths = days.entry(batch.time.day()).or_default();
-                    if !paths.iter().any(|(known, _)| *known == path) {
-                        paths.push((path, is_new));
+                for path in batch.changed.into_iter().filter(|path| path.is_note() && may_list(path)) {
+                    let day = batch.time.day();
+                    let is_known = days.get(&day).is_some_and(|paths| paths.iter().any(|(known, _)| *known == path));
+                    if !is_known && is_there(&path) {
+                        days.entry(day).or_default().push((path, is_new));
                         named += 1;
                     }
                     // Just here, so that it does not show how many others there are.

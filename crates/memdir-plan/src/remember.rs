@@ -159,7 +159,7 @@ impl<T: Tree> Planner<'_, T> {
         exact.extend(labelled.iter().filter(|path| may_be(path)));
         match found.first() {
             Some(like) if exact.is_empty() => {
-                let message = format!("`{}` is nearly what `{like}` is called", shorten(said));
+                let message = format!("no note is called `{}`; `{like}` has a similar name", shorten(said));
                 let hint = format!("give its path, `{like}`, if it is meant; else the path of a new note");
                 Err(Failure::new(Code::AmbiguousLink, message).with_hint(hint))
             }
@@ -336,10 +336,12 @@ impl<T: Tree> Planner<'_, T> {
     }
 }
 
-/// The name that is said: the target of a link, or as it stands, with the `#` of `C#`.
+/// The name that is said: the target of a link, with or without its brackets, or as it stands with the `#` of `C#` and of `c#.md`.
 fn name_in(said: &str) -> String {
     let said = said.trim();
-    if is_path(said) || said.starts_with(['[', '!']) { link::parse(said).path } else { said.to_owned() }
+    let leads_to_heading = |(_, heading): (&str, &str)| heading.starts_with(|first: char| !first.is_whitespace());
+    let is_name = said.ends_with(".md") || !said.split_once('#').is_some_and(leads_to_heading);
+    if is_name && !said.starts_with(['[', '!']) { said.to_owned() } else { link::parse(said).path }
 }
 
 /// A name but for its case and what may part its words.

@@ -131,7 +131,8 @@ impl Grant {
     /// Whether the client may change the folder `path` and all that could stand in it.
     #[must_use]
     pub fn lets_write_all(&self, path: &MemoryPath) -> bool {
-        self.hidden.is_empty() && self.lets_write(path) && self.write.iter().any(|glob| glob.covers_below(path))
+        let hides_below = self.hidden.iter().any(|glob| glob.reaches_below(path));
+        !hides_below && self.lets_write(path) && self.write.iter().any(|glob| glob.covers_below(path))
     }
 
     /// Whether the client may send this action at all.
@@ -140,8 +141,10 @@ impl Grant {
         self.written.actions.as_ref().is_none_or(|names| names.iter().any(|name| name == action))
     }
 
+    /// Whatever stands below what a glob hides is hidden, too.
     fn hides(&self, path: &MemoryPath) -> bool {
-        self.hidden.iter().any(|glob| glob.matches_any_form(path))
+        let is_hidden = |path: &MemoryPath| self.hidden.iter().any(|glob| glob.matches_any_form(path));
+        is_hidden(path) || path.ancestors().any(|folder| is_hidden(&folder))
     }
 
     /// What it may read: also what it may write.
@@ -236,9 +239,10 @@ impl Grant {
 
     /// What the client may read and write, in the globs of its person.
     fn hint(&self) -> String {
-        let GrantForm { read, write, .. } = &self.written;
+        let GrantForm { read, write, hidden, .. } = &self.written;
         let written = listed(write.iter().map(String::as_str));
-        format!("it may read {}, and write {written}", listed(read.iter().chain(write).map(String::as_str)))
+        let but = if hidden.is_empty() { "" } else { ", but for what is hidden from it" };
+        format!("it may read {}, and write {written}{but}", listed(read.iter().chain(write).map(String::as_str)))
     }
 }
 

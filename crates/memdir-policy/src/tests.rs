@@ -930,3 +930,16 @@ fn what_is_shown_as_code_is_active_only_where_it_runs() {
     let found = active_content(text, || shown.join("\n"));
     assert_eq!(found, [(5, "an inline dataview script"), (7, "a dataviewjs block"), (10, "a script")]);
 }
+
+#[test]
+fn what_is_hidden_takes_along_what_stands_below_it() {
+    let all = ["**".to_owned()];
+    let hiding = |glob: &str| crate::Grant::new(&all, &all, None).unwrap().hiding(&[glob.to_owned()]).unwrap();
+    for glob in ["health", "health/**", "Health"] {
+        let grant = hiding(glob);
+        assert!(!grant.shows(&path("health/x/d.md")) && !grant.lets_write(&path("health/d.md")), "{glob}");
+        assert!(grant.shows(&path("healthy.md")) && grant.lets_write(&path("work/health.md")), "{glob}");
+        assert!(grant.lets_write_all(&path("work")) && !grant.lets_write_all(&path("health")), "{glob}");
+    }
+    assert!(!hiding("work/x/**").lets_write_all(&path("work")), "it would move what is hidden");
+}

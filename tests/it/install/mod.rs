@@ -331,7 +331,7 @@ fn an_entry_that_does_not_start_memdir_as_it_stands_is_named_with_what_is_so() {
         assert_eq!(cursor["status"], "warn", "{cursor}");
         let status = env.ask(&["status"]).exits(0);
         assert_eq!(status["assistants"]["set_up"], json!([]), "{words}");
-        assert!(env.run(&["status"], "").stdout.contains("not so:   cursor: "), "{words}");
+        assert!(env.run(&["status"], "").stdout.contains("broken:   cursor: "), "{words}");
     }
     put(
         &env,

@@ -79,6 +79,7 @@ fn a_fact_whose_time_is_over_goes_where_its_key_says_nothing_else() {
     assert_eq!(after["user.md"], text.replace("- permit: A12 (until 2024-05)\n", ""));
     // What is said behind the period may hold still.
     let text = "# Ada\n\n**Gym:** City club (until 2011)\nThe door code is 1234.\n\n- work: archive (until 2019), now the library\n\
+                - permit: A12 (until 2024-05) (renewed as B7)\n- gym: City (until 2011) [new](user.md)\n\
                 - doctor: Weber (until 2020)\n  her successor has the papers\n";
     assert_eq!(check_steps(&[("user.md", text)], &[])["user.md"], text);
 }

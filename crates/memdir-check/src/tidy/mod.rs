@@ -203,17 +203,25 @@ fn twin(finding: &Finding, seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) ->
     })
 }
 
+/// Whether a value ends with a period that is over.
+fn ends_over(value: &str, now: Timestamp) -> bool {
+    let value = value.trim_end();
+    let end = match value.strip_suffix(')') {
+        Some(inner) => inner.rfind('('),
+        None => value.rfind(')').map(|at| at + 1),
+    };
+    let end = value.get(end.unwrap_or(0)..).unwrap_or_default();
+    // A period alone is no period of something.
+    Period::of_value(&format!("x {end}")).is_some_and(|period| period.is_over(now))
+}
+
 /// The facts of a note whose time is over, where their key has no other line: several are a history that somebody keeps. What is said behind
 /// the period may hold still.
 fn expired(path: &MemoryPath, note: &Note<'_>, now: Timestamp) -> Vec<TidyStep> {
     let facts = note.facts();
     let mut lines: HashMap<String, usize> = HashMap::new();
     facts.iter().for_each(|one| *lines.entry(fact::key(&one.key)).or_default() += 1);
-    let over = facts.iter().filter(|one| {
-        let is_over = Period::of_value(&one.value).is_some_and(|period| period.is_over(now));
-        let behind = one.value.rsplit_once(')').map_or("", |(_, behind)| behind);
-        is_over && !behind.contains(char::is_alphanumeric) && lines.get(&fact::key(&one.key)) == Some(&1)
-    });
+    let over = facts.iter().filter(|one| ends_over(&one.value, now) && lines.get(&fact::key(&one.key)) == Some(&1));
     let step = |line: usize| {
         let action = without_line(path, note.text(), line)?;
         Some(TidyStep { why: "its time is over", path: path.clone(), actions: vec![action] })

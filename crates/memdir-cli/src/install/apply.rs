@@ -37,7 +37,7 @@ pub(super) struct Done {
     /// What the person has to do next.
     #[serde(rename = "say")]
     next: String,
-    /// What she may have meant beside it.
+    /// What the person may want to know beside it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) hint: Option<String>,
     /// Whether the diff was shown when the person was asked.
@@ -169,7 +169,7 @@ fn explain(trouble: &Trouble, target: &Target, wanted: &Wanted) -> Failure {
     let message = format!("{} was not touched: {trouble}", target.path.display());
     let by_hand = match wanted {
         Wanted::There(_) if *trouble == Trouble::Foreign => {
-            "it stays as it is; to have ours in its place, take it out by hand and run this again"
+            "it stays as it is; to replace it, remove it from the file and run this again"
         }
         Wanted::There(_) => "mend it, or put the entry into it by hand: `memdir install NAME --print` prints it",
         Wanted::Gone => "mend it, or take the entry `memdir` out by hand",

@@ -47,7 +47,7 @@ pub(super) enum Trouble {
 }
 
 /// What is said of an entry of our name that is not ours.
-pub(super) const FOREIGN: &str = "its entry `memdir` is for something other than a `memdir mcp` on this machine";
+pub(super) const FOREIGN: &str = "its entry `memdir` does not start `memdir mcp` on this machine";
 
 /// Replaces a span of the text.
 pub(super) type Edit = (Range<usize>, String);

@@ -191,6 +191,9 @@ fn a_name_that_is_only_like_one_is_asked_about() {
     let (path, _, text) = remembered(&tree, fact("F#"));
     assert_eq!((path.as_str(), text.as_str()), ("people/f.md", "# F#\n\n- job: pilot\n"));
     assert_eq!(remembered(&tree, fact("entities/c++.md")).2, "# C++\n\n- job: pilot\n");
+    for (note, path) in [("c#.md", "c#.md"), ("user.md#Facts", "user.md"), ("Änne#Work", "people/änne.md")] {
+        assert_eq!(remembered(&tree, fact(note)).0, path, "{note}");
+    }
     let (entry, _) = one(&tree, fact("🐶"));
     assert!(entry["error"]["message"].as_str().unwrap().ends_with("the name of `note` has no letters"), "{entry}");
     assert_eq!(remembered(&tree, json!({"text": "Änne-Marie is nice"})).0, "user.md");
