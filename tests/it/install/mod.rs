@@ -314,8 +314,8 @@ fn an_entry_that_does_not_start_memdir_as_it_stands_is_named_with_what_is_so() {
     let args = |memory: &std::path::Path| json!(["mcp", "--memory", memory]);
     let own = env!("CARGO_BIN_EXE_memdir");
     let cases = [
-        (json!({"command": own, "args": args(&memory), "disabled": true}), "switched off"),
-        (json!({"command": "/no/such/memdir", "args": args(&memory)}), "no such program"),
+        (json!({"command": own, "args": args(memory), "disabled": true}), "switched off"),
+        (json!({"command": "/no/such/memdir", "args": args(memory)}), "no such program"),
         (json!({"command": own, "args": args(&env.base().join("gone"))}), "a memory that is not there"),
         (json!({"command": own, "args": args(&other)}), "another memory"),
         (
