@@ -284,7 +284,7 @@ fn an_entry_of_somebody_else_is_left_and_named() {
         let all = install(&env, &["--yes"]).exits(4);
         assert_eq!(all["assistants"][0]["error"]["code"], "conflict", "{all}");
         assert_eq!(fs::read_to_string(&file).unwrap(), theirs);
-        assert!(install(&env, &[]).exits(0)["faults"]["cursor"].as_str().unwrap().contains("something other"));
+        assert!(install(&env, &[]).exits(0)["faults"]["cursor"].as_str().unwrap().contains("does not start"));
         let checks = env.ask(&["doctor"]).exits(0);
         let cursor = checks["checks"].as_array().unwrap().iter().find(|check| check["name"] == "cursor").unwrap();
         assert_eq!((&cursor["status"], &cursor["hint"]), (&json!("ok"), &Value::Null), "{cursor}");
