@@ -225,6 +225,10 @@ impl Engine {
             Failure::new(Code::NotFound, format!("no change has recorded the text of `{path}`"))
                 .with_hint("`memdir log NOTE` shows the changes of a note; one that only renames it records no text")
         })?;
+        if image.is_none() && self.vault.stamp(path).map_err(UndoError::Tree)?.is_some() {
+            let failure = Failure::new(Code::NotFound, format!("the note `{path}` was not there after change {batch}"));
+            return Err(failure.with_hint("`memdir rm NOTE` deletes it; `memdir log NOTE` shows its changes").into());
+        }
         let plan = plan::restore(path, image, &self.vault, &self.settings.limits).map_err(UndoError::Tree)?;
         let started = self.now();
         let (path, recorded) = (Some(path.clone()), Some(recorded));

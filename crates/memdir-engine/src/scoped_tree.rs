@@ -11,7 +11,7 @@ use memdir_core::path::MemoryPath;
 use memdir_core::report::{Kind, Log, LogEntry};
 use memdir_core::time::Timestamp;
 use memdir_plan::{
-    Altered, Content, Effort, Entry, Image, Listing, PastBatch, Said, Scan, Scanned, Stat, Step, Tree, TreeError,
+    Altered, Content, Effort, Entry, Gone, Image, Listing, PastBatch, Said, Scan, Scanned, Stat, Step, Tree, TreeError,
 };
 use memdir_policy::Grant;
 use memdir_rank::{Point, Source};
@@ -99,7 +99,9 @@ impl<'e, T: Tree> ScopedTree<'e, T> {
         };
         grant.shows(path)
             && (is_there(path)
-                || since().is_some_and(|now| grant.shows(&now.name) && (now.gone.is_some() || is_there(&now.name))))
+                || since().is_some_and(|now| {
+                    grant.shows(&now.name) && (matches!(now.gone, Some(Gone::Deleted(_))) || is_there(&now.name))
+                }))
     }
 
     fn visible_entries(&self, grant: &Grant, folder: Option<&MemoryPath>, listing: Listing) -> Listing {

@@ -23,8 +23,8 @@ pub enum UndoError {
         /// A unified diff from what is there now to what undoing wanted.
         diff: String,
     },
-    /// What it did stands in a note that a later batch deleted or renamed, so that another may have the name now.
-    #[error("`{path}` was deleted or renamed since")]
+    /// What it did stands in a note that a later batch deleted or renamed, or found deleted, so that another may have the name now.
+    #[error("a later change {did} `{path}`")]
     Elsewhere {
         /// The name that the note had then.
         path: MemoryPath,

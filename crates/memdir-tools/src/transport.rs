@@ -69,7 +69,7 @@ impl Transport {
     }
 
     /// Where it holds a key in plain. `holds_secret` tells whether a detector of secrets finds something in a text; beside that, what
-    /// stands behind a name that [`names_key`] knows counts as one, wherever that pair is written, and so does a long value of letters
+    /// stands behind a name that programs give to keys counts as one, wherever that pair is written, and so does a long value of letters
     /// and digits of a variable, a header or a query.
     pub fn plain_secrets(&self, holds_secret: &dyn Fn(&str) -> bool) -> Vec<PlainSecret> {
         let is_value = |name: &str, value: &str| {

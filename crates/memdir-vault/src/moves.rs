@@ -71,16 +71,26 @@ pub(super) fn name_before(journal: &Journal, batch: u64, name: &MemoryPath) -> R
     Ok(moves.iter().rev().fold(name.clone(), |name, (from, to)| name.rebased(to, from).unwrap_or(name)))
 }
 
-/// The batch that removed what is called `name`, if `batch` brought it back: by undoing that one, or with the text that it removed.
+/// Whether a batch is a restore, which brings a note back whatever its text.
+fn restores(journal: &Journal, batch: u64) -> Result<bool, VaultError> {
+    let sql = "SELECT 1 FROM entry WHERE batch = ?1 AND action = 'restore' AND code IS NULL";
+    Ok(journal.db.prepare_cached(sql)?.exists([batch])?)
+}
+
+/// The batch that removed what is called `name`, if `batch` brought it back: by undoing that one, by a restore, or with the text that it removed.
 fn removed_by(journal: &Journal, batch: u64, name: &MemoryPath) -> Result<Option<u64>, VaultError> {
     let sql = format!(
         "SELECT max(step.batch) FROM step JOIN step AS made ON made.path = step.path AND made.batch = ?2 AND made.kind = 4
          WHERE step.path = ?1 AND step.kind = 4 AND step.after IS NULL AND step.batch < ?2
          AND made.before IS NULL AND made.after IS NOT NULL
-         AND (step.before = made.after OR (SELECT undoes FROM batch WHERE id = ?2) = step.batch
+         AND ((?3 OR step.before = made.after)
+              AND NOT EXISTS (SELECT 1 FROM step AS put WHERE put.path = ?1 AND put.kind = 4 AND put.after IS NOT NULL
+                              AND put.batch > step.batch AND put.batch < ?2)
+              OR (SELECT undoes FROM batch WHERE id = ?2) = step.batch
               OR (SELECT value FROM meta WHERE key = '{UNDONE}' || step.batch) = ?2)"
     );
-    Ok(journal.db.prepare_cached(&sql)?.query_row(params![name.as_str(), batch], |row| row.get(0))?)
+    let restores = restores(journal, batch)?;
+    Ok(journal.db.prepare_cached(&sql)?.query_row(params![name.as_str(), batch, restores], |row| row.get(0))?)
 }
 
 /// Whether a batch made a file of this name where none was.
@@ -112,7 +122,7 @@ pub(super) fn step_back(
     if let Some(removed) = removed_by(journal, batch, name)? {
         return Ok(Some((name.clone(), removed + 1)));
     }
-    if makes(journal, batch, name)? {
+    if makes(journal, batch, name)? && !restores(journal, batch)? {
         return Ok(moved_by_content(journal, batch, name)?.map(|earlier| (earlier, batch)));
     }
     Ok(Some((name_before(journal, batch, name)?, batch)))
@@ -129,7 +139,9 @@ pub(super) fn since(journal: &Journal, name: &MemoryPath, batch: u64, undone: &[
         let gone = match () {
             () if removes(journal, later, &name)? => Some(Gone::Deleted(later)),
             // Another program had deleted it.
-            () if name == now.name && makes(journal, later, &name)? => Some(Gone::Replaced(later)),
+            () if name == now.name && makes(journal, later, &name)? && !restores(journal, later)? => {
+                Some(Gone::Replaced(later))
+            }
             () => None,
         };
         if name == now.name && gone.is_none() {
@@ -150,12 +162,14 @@ pub(super) fn since(journal: &Journal, name: &MemoryPath, batch: u64, undone: &[
     Ok(now)
 }
 
-/// The first batch after one that removed a file that made it again with the same text.
+/// The first batch after one that removed a file that made it again with the same text, or restored it.
 fn brought_back(journal: &Journal, removed: u64, name: &MemoryPath) -> Result<Option<u64>, VaultError> {
     let sql = format!(
-        "SELECT min(made.batch) FROM step JOIN step AS made ON made.path = step.path AND made.after = step.before
-         WHERE step.batch = ?1 AND step.path = ?2 AND step.kind = 4 AND step.after IS NULL
-         AND made.kind = 4 AND made.before IS NULL AND made.batch > ?1
+        "SELECT min(made.batch) FROM step JOIN step AS made ON made.path = step.path
+         WHERE (made.after = step.before
+                OR EXISTS (SELECT 1 FROM entry WHERE batch = made.batch AND action = 'restore' AND code IS NULL))
+         AND step.batch = ?1 AND step.path = ?2 AND step.kind = 4 AND step.after IS NULL
+         AND made.kind = 4 AND made.before IS NULL AND made.after IS NOT NULL AND made.batch > ?1
          AND EXISTS (SELECT 1 FROM batch WHERE id = made.batch AND {IN_FORCE})"
     );
     Ok(journal.db.prepare_cached(&sql)?.query_row(params![removed, name.as_str()], |row| row.get(0))?)

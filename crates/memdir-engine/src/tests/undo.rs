@@ -333,6 +333,18 @@ fn a_note_of_the_same_name_is_another_one() {
     engine.conclude_change(change, &Caller::person("cli")).unwrap();
     undo(&engine, two);
     assert_eq!(read("a.md"), "another\n");
+    // So is one that another program deleted, with an older text.
+    let three = act(&engine, r#"{"action":"append_file","path":"a.md","content":"three\n"}"#);
+    std::fs::remove_file(folder.path().join("a.md")).unwrap();
+    let change = engine.propose_restore(&path, two).unwrap();
+    engine.conclude_change(change, &Caller::person("cli")).unwrap();
+    let change = engine.propose_restore(&path, three).unwrap();
+    engine.conclude_change(change, &Caller::person("cli")).unwrap();
+    assert_eq!(read("a.md"), "another\nthree\n");
+    undo(&engine, three);
+    // What was not there then is not deleted by a restore.
+    let refused = engine.propose_restore(&path, set).unwrap_err().failure;
+    assert_eq!((refused.code, read("a.md").as_str()), (Code::NotFound, "another\n"));
 }
 
 #[test]
