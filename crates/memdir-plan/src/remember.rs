@@ -135,7 +135,16 @@ impl<T: Tree> Planner<'_, T> {
     /// The note that is named by a path, a file name, a title, an alias, or a link to it. Case and what parts the words do not count; an accent
     /// or a sign does, since what is remembered may take the place of something.
     fn note_called(&mut self, call: &Call, said: &str) -> Result<Option<MemoryPath>, Failure> {
-        let name = name_in(said);
+        let found = self.note_of_name(call, said, name_in(said))?;
+        let Some((note, heading)) = said.split_once('#').filter(|_| found.is_none()) else { return Ok(found) };
+        // `Ada#Work` may lead to a heading, but `C#` and `Issue #42` are names.
+        let Some(path) = self.note_of_name(call, said, note.to_owned())? else { return Ok(None) };
+        let text = self.text_of(&path).unwrap_or_default();
+        let has_heading = Note::parse(&text).headings().iter().any(|one| called(&one.shown()) == called(heading));
+        Ok(Some(path).filter(|_| has_heading || note.ends_with(".md")))
+    }
+
+    fn note_of_name(&mut self, call: &Call, said: &str, name: String) -> Result<Option<MemoryPath>, Failure> {
         let paths = [name.clone(), format!("{name}.md")].map(|path| MemoryPath::parse(&path));
         let [whole, _] = &paths;
         whole.as_ref().map_err(|error| invalid_path(said, *error))?;
@@ -336,12 +345,10 @@ impl<T: Tree> Planner<'_, T> {
     }
 }
 
-/// The name that is said: the target of a link, with or without its brackets, or as it stands with the `#` of `C#` and of `c#.md`.
+/// The name that is said: the target of a link, or as it stands with the `#` of `C#` and of `c#.md`.
 fn name_in(said: &str) -> String {
     let said = said.trim();
-    let leads_to_heading = |(_, heading): (&str, &str)| heading.starts_with(|first: char| !first.is_whitespace());
-    let is_name = said.ends_with(".md") || !said.split_once('#').is_some_and(leads_to_heading);
-    if is_name && !said.starts_with(['[', '!']) { said.to_owned() } else { link::parse(said).path }
+    if said.starts_with(['[', '!']) { link::parse(said).path } else { said.to_owned() }
 }
 
 /// A name but for its case and what may part its words.

@@ -191,7 +191,13 @@ fn a_name_that_is_only_like_one_is_asked_about() {
     let (path, _, text) = remembered(&tree, fact("F#"));
     assert_eq!((path.as_str(), text.as_str()), ("people/f.md", "# F#\n\n- job: pilot\n"));
     assert_eq!(remembered(&tree, fact("entities/c++.md")).2, "# C++\n\n- job: pilot\n");
-    for (note, path) in [("c#.md", "c#.md"), ("user.md#Facts", "user.md"), ("Änne#Work", "people/änne.md")] {
+    for (note, path) in [
+        ("c#.md", "c#.md"),
+        ("user.md#Facts", "user.md"),
+        ("Änne#Änne Groß", "people/änne.md"),
+        ("C#Builder", "people/c_builder.md"),
+        ("Issue #42", "people/issue_42.md"),
+    ] {
         assert_eq!(remembered(&tree, fact(note)).0, path, "{note}");
     }
     let (entry, _) = one(&tree, fact("🐶"));
