@@ -232,16 +232,19 @@ pub(super) fn without_secrets(
                 *url = with_query(url, &name, &own);
                 set.push(own);
             }
-            // Which part of an address is the key is for the person to say.
+            // Which part of an address, or of JSON, is the key is for the person to say.
             (PlainSecret::Argument(at), Transport::Stdio { args, .. })
-                if !args.get(at).is_some_and(|arg| arg.contains("://") && arg.contains('?')) =>
+                if !args
+                    .get(at)
+                    .is_some_and(|arg| arg.contains("://") && arg.contains('?') || arg.starts_with(['{', '['])) =>
             {
                 let mut own = variable(&format!("{server}_key"));
                 if set.contains(&own) {
                     own = format!("{own}_{}", set.len() + 1);
                 }
+                let before = at.checked_sub(1).and_then(|at| args.get(at)).cloned().unwrap_or_default();
                 if let Some(arg) = args.get_mut(at) {
-                    *arg = argument_with(arg, &own);
+                    *arg = argument_with(&before, arg, &own);
                 }
                 set.push(own);
             }
@@ -272,26 +275,39 @@ fn with_query(url: &str, name: &str, variable: &str) -> String {
     format!("{before}?{}{fragment}", query.split('&').map(put).collect::<Vec<_>>().join("&"))
 }
 
-/// The value of a header with a variable in the place of the key; a scheme before that, such as `Bearer`, stays.
+/// What stands before the key in a header (IANA's schemes of HTTP, and two that are common).
+const SCHEMES: [&str; 6] = ["basic", "bearer", "digest", "negotiate", "token", "apikey"];
+
+/// The value of a header with a variable in the place of the key; a scheme before that stays.
 fn header_with(value: &str, variable: &str) -> String {
-    let is_scheme = |(scheme, key): &(&str, &str)| {
-        scheme.chars().all(|letter| letter.is_ascii_alphabetic()) && !key.contains(char::is_whitespace)
-    };
+    let is_scheme = |(scheme, _): &(&str, &str)| SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known));
     match value.split_once(' ').filter(is_scheme) {
         Some((scheme, _)) => format!("{scheme} ${{{variable}}}"),
         None => format!("${{{variable}}}"),
     }
 }
 
-/// An argument with a variable in the place of the key: what says which option, header or variable it is stays.
-fn argument_with(arg: &str, variable: &str) -> String {
-    let is_address = |rest: &str| rest.starts_with("//");
-    if let Some((name, value)) = arg.split_once(':').filter(|(_, rest)| !is_address(rest)) {
-        let blanks = value.len() - value.trim_start().len();
-        let (blank, value) = value.split_at(blanks);
-        return format!("{name}:{blank}{}", header_with(value, variable));
+/// A header as an argument, `Name: KEY`, or `X-Name:KEY` where that `may_be_close`; a key may have a colon of its own.
+fn header_line_with(text: &str, may_be_close: bool, variable: &str) -> Option<String> {
+    let (name, value) = text.split_once(':')?;
+    let is_name = !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-');
+    let blanks = value.len() - value.trim_start().len();
+    let (blank, value) = value.split_at(blanks);
+    let is_header = is_name && (blanks > 0 || may_be_close && name.contains('-'));
+    is_header.then(|| format!("{name}:{blank}{}", header_with(value, variable)))
+}
+
+/// An argument behind another one with a variable in the place of the key: what says which option, header or variable it is stays.
+fn argument_with(before: &str, arg: &str, variable: &str) -> String {
+    let takes_header = |option: &str| option == "-H" || option.ends_with("header");
+    let may_be_close = !before.starts_with('-') || takes_header(before);
+    if let Some(header) = header_line_with(arg, may_be_close, variable) {
+        return header;
     }
     let Some((option, value)) = arg.split_once('=') else { return format!("${{{variable}}}") };
+    if let Some(header) = header_line_with(value, takes_header(option), variable) {
+        return format!("{option}={header}");
+    }
     // An option may set a variable: `--env=TOKEN=KEY`. A key may end in `=`.
     let is_variable = |(name, value): &(&str, &str)| {
         let is_letter = |letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_';
@@ -329,18 +345,23 @@ mod tests {
 
     #[test]
     fn nothing_of_a_key_is_left_and_what_names_it_stays() {
-        for (arg, expected) in [
-            ("abc", "${V}"),
-            ("--token=abc==", "--token=${V}"),
-            ("--password=correct horse", "--password=${V}"),
-            ("--env=GITHUB_TOKEN=ghp_x", "--env=GITHUB_TOKEN=${V}"),
-            ("TOKEN=abc", "TOKEN=${V}"),
-            ("Authorization: Bearer abc", "Authorization: Bearer ${V}"),
-            ("--header=Authorization: Bearer abc", "--header=Authorization: Bearer ${V}"),
-            ("X-Api-Key:abc", "X-Api-Key:${V}"),
+        for (before, arg, expected) in [
+            ("--token", "abc", "${V}"),
+            ("--token", "123456789:AAH", "${V}"),
+            ("--token", "ab-cd:ef", "${V}"),
+            ("", "--token=abc==", "--token=${V}"),
+            ("", "--token=abc:def", "--token=${V}"),
+            ("", "--password=correct horse", "--password=${V}"),
+            ("", "--env=GITHUB_TOKEN=ghp_x", "--env=GITHUB_TOKEN=${V}"),
+            ("--env", "API_TOKEN=head:tail", "API_TOKEN=${V}"),
+            ("-H", "Authorization: Bearer abc", "Authorization: Bearer ${V}"),
+            ("", "--header=Authorization: Bearer abc", "--header=Authorization: Bearer ${V}"),
+            ("--header", "X-Api-Key:abc", "X-Api-Key:${V}"),
+            ("", "--header=X-Api-Key:abc", "--header=X-Api-Key:${V}"),
         ] {
-            assert_eq!(argument_with(arg, "V"), expected, "{arg}");
+            assert_eq!(argument_with(before, arg, "V"), expected, "{before} {arg}");
         }
+        assert_eq!(header_with("alphabeta gamma", "V"), "${V}");
         assert_eq!(header_with("Bearer abc", "V"), "Bearer ${V}");
         assert_eq!(header_with("session=s3cr3t; theme=dark", "V"), "${V}");
     }
