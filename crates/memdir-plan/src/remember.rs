@@ -136,7 +136,8 @@ impl<T: Tree> Planner<'_, T> {
     /// or a sign does, since what is remembered may take the place of something.
     fn note_called(&mut self, call: &Call, said: &str) -> Result<Option<MemoryPath>, Failure> {
         let found = self.note_of_name(call, said, name_in(said))?;
-        let Some((note, heading)) = said.split_once('#').filter(|_| found.is_none()) else { return Ok(found) };
+        let is_bare = found.is_none() && !said.starts_with(['[', '!', '#']);
+        let Some((note, heading)) = said.split_once('#').filter(|_| is_bare) else { return Ok(found) };
         // `Ada#Work` may lead to a heading, but `C#` and `Issue #42` are names.
         let Some(path) = self.note_of_name(call, said, note.to_owned())? else { return Ok(None) };
         let text = self.text_of(&path).unwrap_or_default();

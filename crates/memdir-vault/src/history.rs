@@ -197,7 +197,7 @@ impl Vault {
         moves::since_change(&core.journal, path, batch)
     }
 
-    /// What became of what was called `path` after a batch, if the `undone` batches had not been.
+    /// What became of what was called `path` after a batch, once the `undone` batches are undone.
     ///
     /// # Errors
     ///

@@ -206,8 +206,19 @@ pub(super) fn name_after(moves: &[(MemoryPath, MemoryPath)], name: &MemoryPath) 
 /// The name that what is called `path` has now, or had when it was deleted: where it has left that name and nothing has
 /// taken it since, the one that the later renames gave it.
 pub(super) fn name_now(journal: &Journal, path: &MemoryPath) -> Result<MemoryPath, VaultError> {
-    let Some(left) = newest_at_or_above(journal, path, i64::MAX.unsigned_abs())? else { return Ok(path.clone()) };
-    Ok(since_change(journal, path, left)?.name)
+    // A folder that was made or removed around it took nothing along.
+    let sql = format!(
+        "SELECT max(batch) FROM step WHERE path = ?1 AND kind IN (2, 3)
+         AND EXISTS (SELECT 1 FROM batch WHERE id = step.batch AND {IN_FORCE})"
+    );
+    let mut left = newest_touching(journal, path.as_str(), i64::MAX.unsigned_abs())?;
+    for folder in path.ancestors() {
+        left = left.max(journal.db.prepare_cached(&sql)?.query_row([folder.as_str()], |row| row.get(0))?);
+    }
+    Ok(match left {
+        Some(left) => since_change(journal, path, left)?.name,
+        None => path.clone(),
+    })
 }
 
 /// The renames of all batches, the oldest first.

@@ -363,4 +363,12 @@ fn what_is_forgotten_is_no_other_note_that_had_the_name() {
     engine.forget(&target, crate::RelatedLines::Keep, None, &Caller::person("cli")).unwrap();
     assert!(matches!(engine.vault.steps(first), Err(VaultError::Pruned(_))));
     assert!(engine.vault.steps(other).is_ok(), "the other is kept");
+    // A folder that was removed after the note had left it hides nothing.
+    let third = make("d/e.md", "tiger\n");
+    mv("d/e.md", "f.md");
+    act(&engine, r#"{"action":"delete_dir","path":"d"}"#);
+    let old = crate::ForgetTarget::Note(MemoryPath::parse("d/e.md").unwrap());
+    let told = engine.forget(&old, crate::RelatedLines::Keep, None, &Caller::person("cli")).unwrap_err();
+    assert!(told.to_string().contains("is called `f.md` now"), "{told}");
+    assert!(engine.vault.steps(third).is_ok());
 }

@@ -197,6 +197,8 @@ fn a_name_that_is_only_like_one_is_asked_about() {
         ("Änne#Änne Groß", "people/änne.md"),
         ("C#Builder", "people/c_builder.md"),
         ("Issue #42", "people/issue_42.md"),
+        ("[[Mia#Work]]", "people/mia.md"),
+        ("#7", "people/7.md"),
     ] {
         assert_eq!(remembered(&tree, fact(note)).0, path, "{note}");
     }
