@@ -5,10 +5,11 @@ use std::io::Write;
 use clap::CommandFactory;
 use serde_json::{Value, json};
 
-use super::args::{Cli, Global, Offer, SchemaFormat};
-use super::exit::{Stop, usage};
+use super::args::{Global, Offer, SchemaFormat};
+use super::command::Cli;
 use super::open;
 use super::output::print_json;
+use super::stop::{Stop, usage};
 use memdir_core::action::Access;
 use memdir_core::catalog::format::definitions;
 use memdir_core::catalog::{self, Row};

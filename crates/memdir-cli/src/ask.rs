@@ -7,10 +7,10 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::args::Global;
-use super::exit::{Stop, usage};
 use super::output::{Lines, print_json, say};
+use super::stop::{Stop, usage};
 use super::talk::Conversation;
-use super::{exit, file, interrupt, meaning, open, talk, term};
+use super::{exit, file, index, interrupt, open, talk, term};
 use memdir_agent::{Agent, Decision, Edge, Event, Notice, Said, UNKEPT};
 use memdir_core::report::{Code, Failure, Issue, Report};
 use memdir_engine::{Engine, ProposedCall, Reviewed};
@@ -36,7 +36,7 @@ pub(super) fn run(global: &Global, options: &AskArgs) -> Result<u8, Stop> {
     let session = conversation.session(&opened.engine)?;
     let stop = interrupt::stop();
     let is_filtered = !session.switches.filters.is_empty() || message.to_ascii_lowercase().contains("<filter");
-    meaning::refresh(global, &opened, is_filtered, &|| stop.is_cancelled())?;
+    index::embed(global, &opened, is_filtered, &|| stop.is_cancelled())?;
     let model = talk::open_model(global, &opened.config, conversation.model.as_deref(), &stop)?;
     let name = model.card().name.clone();
     let mut settings = talk::settings(&opened.config, model.card(), "ask");
@@ -49,7 +49,7 @@ pub(super) fn run(global: &Global, options: &AskArgs) -> Result<u8, Stop> {
     let mut pipe = Pipe { is_json: global.json };
     let ended = agent.say(&message, &mut pipe, &stop, &mut said);
     let id = agent.session().id.clone();
-    meaning::say_trouble(&opened)?;
+    index::say_trouble(&opened)?;
     let failure = ended.err().map(|error| talk::agent_failure(&error));
     if global.json {
         let mut object = shape(&opened.engine, &said, &id, &name)?;

@@ -6,8 +6,9 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::args::{Audit, Global, Paging};
-use super::exit::{self, Stop, usage};
+use super::exit;
 use super::output::{Lines, say};
+use super::stop::{Stop, usage};
 use super::{open, term};
 use memdir_core::digest::Digest;
 use memdir_tools::{CallRecord, Decided};

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::io::Write;
 
 use super::args::Global;
-use super::exit::Stop;
 use super::output::{Lines, say};
+use super::stop::Stop;
 use super::{open, progress};
 use memdir_check::{self as check, Checked, Finding, Kind};
 use memdir_core::path::MemoryPath;

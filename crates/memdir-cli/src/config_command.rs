@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 
 use super::args::Global;
 use super::config::Sources;
-use super::exit::Stop;
 use super::open;
 use super::output::{Lines, say};
+use super::stop::Stop;
 use memdir_web::Setting;
 
 /// What can be done with the settings.

@@ -10,8 +10,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-use super::exit::{Stop, usage};
 use super::file;
+use super::stop::{Stop, usage};
 use memdir_core::report::{Code, Failure, Value, Variables};
 use memdir_core::time::Timestamp;
 use memdir_plan::Seen;

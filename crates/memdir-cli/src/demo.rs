@@ -9,8 +9,8 @@ use serde_json::json;
 
 use super::args::Global;
 use super::config::Sources;
-use super::exit::{Stop, usage};
 use super::output::Lines;
+use super::stop::{Stop, usage};
 use super::{init, open, shell};
 use memdir_core::report::{Report, Variables};
 use memdir_dialect as dialect;

@@ -7,10 +7,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::exit::usage;
 use super::file;
 use super::open::Opened;
 use super::output::io_failure;
+use super::stop::usage;
 use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::Failure;

@@ -5,8 +5,9 @@ use std::io::{self, Write};
 
 use super::args::{Exec, Global};
 use super::conversation::Conversation;
-use super::exit::{self, Stop};
+use super::exit;
 use super::output::{Lines, print_json};
+use super::stop::Stop;
 use super::{file, open, term};
 use memdir_core::report::{Failure, Report, Variables};
 use memdir_dialect::{self as dialect, Entry, Frame, Parsed};

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use super::args::{AsOf, Global, Paging};
-use super::exit::Stop;
 use super::open;
 use super::output::Lines;
+use super::stop::Stop;
 use memdir_core::report::{FactState, FormerValue, Provenance, Writing};
 use memdir_engine::FactsQuery;
 use memdir_words::{ago, who};

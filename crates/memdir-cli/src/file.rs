@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::exit::usage;
+use super::stop::usage;
 use memdir_core::report::Failure;
 use memdir_core::retry;
 

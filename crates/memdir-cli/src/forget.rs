@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::args::{Forget, Global};
-use super::exit::{self, Stop};
 use super::output::{Lines as _, say};
+use super::stop::{Stop, usage};
 use super::{draft, open, question, term};
 use memdir_core::report::{Code, Failure};
 use memdir_engine::{ForgetPreview, ForgetTarget, Forgotten, PlaceKind, RelatedLines};
@@ -14,7 +14,7 @@ pub(super) fn run(global: &Global, options: &Forget) -> Result<u8, Stop> {
     let target = match (&options.note, &options.text) {
         (Some(note), _) => ForgetTarget::Note(opened.engine.note_named_ever(note)?),
         (None, Some(text)) => ForgetTarget::Text(text.clone()),
-        (None, None) => return Err(exit::usage("there is nothing to forget", "name a note, or give `--text`").into()),
+        (None, None) => return Err(usage("there is nothing to forget", "name a note, or give `--text`").into()),
     };
     let drafts = draft::holding(&opened.root, &target)?;
     let mut lines = if options.lines { RelatedLines::Erase } else { RelatedLines::Keep };
@@ -71,7 +71,7 @@ fn unasked(global: &Global, listed: ForgetPreview) -> Result<u8, Stop> {
     if !global.json {
         list(&listed, &mut io::stdout().lock())?;
     }
-    let failure = exit::usage(
+    let failure = usage(
         "nothing was erased: there is no terminal to confirm on",
         "review the list, then run this again with `--yes`",
     );

@@ -7,8 +7,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::args::{Global, Log as LogArgs};
-use super::exit::{self, Stop, usage};
+use super::exit;
 use super::output::{Lines, say};
+use super::stop::{Stop, usage};
 use super::{changes, open, term};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Failure, Line, Log, LogEntry};

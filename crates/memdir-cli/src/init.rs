@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::args::Global;
 use super::config::Sources;
-use super::exit::{Stop, usage};
 use super::output::{Lines, say};
+use super::stop::{Stop, usage};
 use super::{look, one, open, question};
 use memdir_check::Checked;
 use memdir_core::action::{Action, CreateFile, SetFact};

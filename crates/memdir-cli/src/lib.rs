@@ -11,7 +11,6 @@ use clap::error::ErrorKind;
 
 mod actions;
 mod approve;
-mod approve_walk;
 mod args;
 mod ask;
 mod audit;
@@ -19,6 +18,7 @@ mod changes;
 mod chat;
 mod check;
 mod client;
+mod command;
 mod config;
 mod config_command;
 mod conversation;
@@ -32,16 +32,17 @@ mod exit;
 mod facts;
 mod file;
 mod forget;
+mod hint;
 mod history;
 mod hits;
 mod hook;
+mod index;
 mod init;
 mod install;
 mod interrupt;
 mod links;
 mod look;
 mod mcp;
-mod meaning;
 mod mistake;
 mod model;
 mod one;
@@ -62,6 +63,7 @@ mod session;
 mod shell;
 mod stats;
 mod status;
+mod stop;
 mod talk;
 mod term;
 mod tidy;
@@ -70,11 +72,12 @@ mod trace;
 mod undo_server;
 mod verbs;
 
-use args::{
-    AccountCommand, CareCommand, Cli, Command, ConsentCommand, Global, HubCommand, NotesCommand, OwnCommand,
-    ProgramsCommand, VerbsCommand,
+use args::Global;
+use command::{
+    AccountCommand, CareCommand, Cli, Command, ConsentCommand, HubCommand, NotesCommand, OwnCommand, ProgramsCommand,
+    VerbsCommand,
 };
-use exit::{Stop, usage};
+use stop::{Stop, usage};
 
 /// Runs the program and gives its exit code.
 #[must_use]

@@ -1,8 +1,8 @@
 //! `memdir links`: where the links lead.
 
 use super::args::Global;
-use super::exit::Stop;
 use super::output::Lines;
+use super::stop::Stop;
 use super::{one, open};
 use memdir_core::action::{Action, GetLinks};
 use memdir_core::report::{LinkEntry, LinkStatus, Value};

@@ -5,8 +5,8 @@ use std::io::{IsTerminal, Write};
 use serde_json::json;
 
 use super::args::{AsOf, Global, Paging};
-use super::exit::Stop;
 use super::output::Lines;
+use super::stop::Stop;
 use super::{open, term};
 use memdir_core::catalog;
 use memdir_core::path::MemoryPath;

@@ -1,8 +1,8 @@
 //! Actions that a person wants carried out: as `exec` would, at the door `cli` or `chat`.
 
-use super::exit::Stop;
 use super::open::{Opened, person};
 use super::output::say;
+use super::stop::Stop;
 use memdir_core::action::{Action, Call};
 use memdir_core::report::{Code, Failure, Report, Value};
 use memdir_dialect::Parsed;

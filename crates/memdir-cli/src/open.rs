@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::args::Global;
 use super::config::{Config, Sources};
-use super::exit::{Stop, usage};
 use super::model::embedding;
 use super::output::say;
+use super::stop::{Stop, usage};
 use memdir_core::report::{Code, ConfigKey, Failure};
 use memdir_engine::{self as engine, Caller, Embeddings, Engine, IndexPlace, ReadRules};
 use memdir_host::Folder;

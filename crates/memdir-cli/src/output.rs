@@ -5,8 +5,8 @@ use std::io::{self, StdoutLock, Write};
 
 use serde::Serialize;
 
-use super::args::Global;
-use super::exit::Stop;
+use super::args::{Global, Paging};
+use super::stop::Stop;
 use super::term;
 use memdir_core::report::{Code, Failure};
 
@@ -35,6 +35,13 @@ impl Global {
             stdout.flush()?;
         }
         Ok(0)
+    }
+}
+
+impl Paging {
+    /// Says how a list goes on that has another page.
+    pub(super) fn say_next(&self, total: usize, cursor: Option<&str>) -> Result<(), Stop> {
+        Ok(cursor.iter().try_for_each(|cursor| say(format!("{total} in all; go on with --cursor '{cursor}'")))?)
     }
 }
 

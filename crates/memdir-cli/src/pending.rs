@@ -5,9 +5,10 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use super::args::Global;
-use super::exit::{self, Stop};
+use super::exit;
 use super::output::{Lines, say, say_failure};
 use super::question::can_ask;
+use super::stop::Stop;
 use super::{changes, open, term};
 use memdir_engine::{Pending, Reviewed, Unreadable};
 use memdir_plan::note_changes;

@@ -2,8 +2,8 @@
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
-use super::exit::Stop;
 use super::output::say;
+use super::stop::Stop;
 use super::{interrupt, term};
 
 /// Whether somebody can be asked: both what is typed and what is shown are a terminal's.

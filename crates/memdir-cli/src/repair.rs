@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::args::Global;
 use super::config::Sources;
-use super::exit::{Stop, usage};
 use super::output::{Lines, say};
+use super::stop::{Stop, usage};
 use super::{open, question};
 use memdir_engine as engine;
 use memdir_vault::{Fault, PutAside, SweptTemporary, VaultError};

@@ -3,11 +3,11 @@
 use serde_json::json;
 
 use super::args::Global;
-use super::exit::Stop;
 use super::one;
 use super::open::{self, person};
 use super::output::{Lines, say};
 use super::question::{self, can_ask};
+use super::stop::Stop;
 use memdir_core::report::Failure;
 use memdir_engine::{Caller, Engine, Question, QuestionKind, Reply};
 

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::args::{Global, Rules as Command};
 use super::config::Sources;
-use super::exit::Stop;
 use super::open;
 use super::output::{Lines, say};
+use super::stop::Stop;
 use memdir_policy::{Grant, Rule};
 
 pub(super) fn run(global: &Global, command: Option<&Command>) -> Result<u8, Stop> {

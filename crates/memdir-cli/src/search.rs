@@ -3,10 +3,10 @@
 use std::io::{StdoutLock, Write};
 
 use super::args::{Global, Search as Options};
-use super::exit::Stop;
 use super::output::say;
 use super::shell::quoted;
-use super::{hits, look, meaning, one, open, progress, term};
+use super::stop::Stop;
+use super::{hits, index, look, one, open, term};
 use memdir_core::action::{Action, SearchFiles, SearchMode};
 use memdir_core::report::{Code, Failure, Hit, Search, Source, Value};
 use memdir_note::Note;
@@ -46,34 +46,23 @@ pub(super) fn run(global: &Global, options: &Options) -> Result<u8, Stop> {
     // No index knows of the past.
     let is_indexed = mode == SearchMode::Ranked && options.then.as_of.is_none();
     if is_indexed {
-        meaning::refresh(global, &opened, false, &|| false)?;
+        index::embed(global, &opened, false, &|| false)?;
     }
     let mut asked = one::run(&opened, action.clone());
-    if is_indexed && asked.as_ref().err().is_some_and(|stop| stop.is(Code::Timeout)) && build(global, &opened)? {
+    if is_indexed && asked.as_ref().err().is_some_and(|stop| stop.is(Code::Timeout)) && index::build(global, &opened)? {
         // Reading all notes took too long.
         asked = one::run(&opened, action);
     }
     let Value::Search(found) = asked? else {
         return Err(one::unexpected().into());
     };
-    meaning::say_trouble(&opened)?;
+    index::say_trouble(&opened)?;
     global.answer(&found, |stdout| show(global, options, &opened, &found, stdout))?;
     // The answer is out; the next one need not read all notes.
     if is_indexed && found.source == Source::Scan {
-        build(global, &opened)?;
+        index::build(global, &opened)?;
     }
     Ok(0)
-}
-
-/// Builds the index, or brings it up to date where so much has changed that a search does not; answers whether it did.
-pub(super) fn build(global: &Global, opened: &open::Opened) -> Result<bool, Stop> {
-    let bar = progress::bar(global, 0, "notes indexed");
-    let built = opened.engine.refresh(&progress::moves(&bar), &|| false);
-    bar.finish_and_clear();
-    if let Err(failure) = &built {
-        say(format!("note: the index was not built: {}", failure.message))?;
-    }
-    Ok(built.is_ok())
 }
 
 fn show(

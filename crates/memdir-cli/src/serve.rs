@@ -11,9 +11,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::args::Global;
 use super::config::Sources;
-use super::exit::{Stop, usage};
 use super::output::say;
 use super::person_files::FilesOf;
+use super::stop::{Stop, usage};
 use super::talk::KeptModel;
 use super::{desktop, interrupt, open, term, tools};
 use memdir_core::report::{Code, Failure};

@@ -8,8 +8,8 @@ use clap::Subcommand;
 use serde_json::json;
 
 use super::args::Global;
-use super::exit::{Stop, usage};
 use super::output::{Lines, say};
+use super::stop::{Stop, usage};
 use super::{file, open, talk};
 use memdir_agent::{self as agent, Family, KeptMessage, KeptToolCall, Replayed, Session};
 use memdir_engine::Engine;

@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use super::args::Global;
-use super::exit::Stop;
 use super::open;
 use super::output::Lines;
+use super::stop::Stop;
 use memdir_vault::{Tally, ToolFilter};
 
 /// How many clients and sessions a person is shown.

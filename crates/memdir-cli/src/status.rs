@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::args::Global;
 use super::config::Sources;
-use super::exit::Stop;
 use super::install::{self, Here};
 use super::output::{Lines, say};
+use super::stop::Stop;
 use super::{client, open, tools};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, LogEntry};

@@ -7,9 +7,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::args::{self, Global};
 use super::config::{Config, ModelFamily, Sources};
-use super::exit::{Stop, usage};
 use super::model::{error, opening};
 use super::output::say;
+use super::stop::{Stop, usage};
 use super::{file, progress, tools};
 use memdir_agent::{Actions, Agent, AgentError, Family, Prompts, Session, Settings, ToolCalled, tokens_left};
 use memdir_core::catalog;

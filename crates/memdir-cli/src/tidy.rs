@@ -3,18 +3,18 @@
 use std::io::Write;
 
 use super::args::Global;
-use super::exit::Stop;
 use super::open::person;
 use super::output::{Lines, say};
 use super::question::can_ask;
-use super::{open, progress, search};
+use super::stop::Stop;
+use super::{index, open, progress};
 use memdir_core::action::Action;
 use memdir_engine::ProposedStep;
 
 pub(super) fn run(global: &Global, is_dry: bool) -> Result<u8, Stop> {
     let opened = if is_dry { open::open_to_read(global)? } else { open::open(global)? };
     // Without an index each rename that is proposed would read all notes.
-    search::build(global, &opened)?;
+    index::build(global, &opened)?;
     let progress = progress::spinner(global, "notes read");
     let run = opened.engine.tidy(is_dry, &person(), &|| progress.inc(1));
     progress.finish_and_clear();

@@ -7,7 +7,7 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 
-use super::exit::{Stop, usage};
+use super::stop::{Stop, usage};
 
 /// Writes events to `file` from now on; without one, nowhere.
 #[expect(clippy::disallowed_types, reason = "the person names this file on the command line")]

@@ -5,8 +5,9 @@ use std::io::{self, IsTerminal, Write};
 use serde::Serialize;
 
 use super::args::Global;
-use super::exit::{self, Stop, usage};
+use super::exit;
 use super::output::{Lines, say};
+use super::stop::{Stop, usage};
 use super::{changes, open, question, term};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::Failure;

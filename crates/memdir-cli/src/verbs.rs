@@ -9,8 +9,9 @@ use std::process::Command;
 use super::args::{Add, Global, Move, New, Remember, Remove, SetFact};
 use super::config;
 use super::draft::{self, Draft, Unsaved};
-use super::exit::{self, Stop, usage};
+use super::exit;
 use super::output::{Lines, io_failure, say};
+use super::stop::{Stop, usage};
 use super::{look, one, open, term};
 use memdir_core::action::{
     Action, AppendFile, CreateFile, DeleteDir, DeleteFile, Remember as RememberAction, RenameFile,

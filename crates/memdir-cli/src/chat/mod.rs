@@ -9,9 +9,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::args::Global;
 use super::config::{Config, Sources};
-use super::exit::{self, Stop, usage};
+use super::exit;
+use super::stop::{Stop, usage};
 use super::talk::Conversation;
-use super::{ask, meaning, open, session, talk, term};
+use super::{ask, index, open, session, talk, term};
 use memdir_agent::{Actions, Agent, AgentError, Said, Session};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
@@ -114,7 +115,7 @@ pub(super) fn run(global: &Global, options: &ChatArgs) -> Result<u8, Stop> {
     if !io::stdin().is_terminal() || session.looser(mode).is_some() {
         conversation.tell_of_permission(&session, mode)?;
     }
-    meaning::refresh(global, &opened, !session.switches.filters.is_empty(), &|| false)?;
+    index::embed(global, &opened, !session.switches.filters.is_empty(), &|| false)?;
     let model = open_model(conversation.model.as_deref())?;
     let mut settings = talk::settings(&opened.config, model.card(), "chat");
     settings.staged = conversation.staged;

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use crate::exit::Stop;
+use crate::stop::Stop;
 use crate::term;
 
 /// Where a conversation is shown.

@@ -13,7 +13,7 @@ use memdir_core::report::{Failure, Issue, Report};
 use memdir_engine::{Reviewed, ToolConsent, standing};
 use memdir_model::Heard;
 use memdir_policy::{Rule, Verdict};
-use memdir_tools::{Elicitation, ElicitationAnswer, ServerName, Tool};
+use memdir_tools::{Elicitation, ElicitationAnswer, Progress, ServerName, Tool};
 use memdir_words::said;
 
 /// Who shows and asks.
@@ -225,7 +225,7 @@ impl Edge for Talker<'_> {
             Event::Turned(_) if self.spoken == 0 => self.screen.end_line(),
             Event::Turned(_) => self.screen.clear(),
             Event::Acted(report) => self.acted(report),
-            Event::ToolProgress(progress) => self.screen.status(&super::tools::progress(progress)),
+            Event::ToolProgress(progress) => self.screen.status(&progress_line(progress)),
             Event::ToolCalled(called) => self.screen.tell(&talk::called(called)),
         }
     }
@@ -282,6 +282,13 @@ pub(super) fn fail(screen: &mut Screen, failure: &Failure) {
     if let Some(hint) = &failure.hint {
         screen.warn(&format!("hint: {hint}"));
     }
+}
+
+/// How far a call is, in a line.
+fn progress_line(progress: &Progress) -> String {
+    let of = progress.total.map_or_else(String::new, |total| format!(" of {total}"));
+    let words = progress.message.as_deref().map_or_else(String::new, |message| format!(": {message}"));
+    format!("{}{of}{words}", progress.progress)
 }
 
 #[cfg(test)]

@@ -4,11 +4,11 @@ use serde_json::{Map, Value};
 
 use super::Chat;
 use super::talker::{Talker, Word};
-use crate::exit::usage;
+use crate::stop::usage;
 use crate::talk;
 use memdir_core::catalog;
 use memdir_engine::{ChangeError, ToolConsent};
-use memdir_tools::{CallQuestion, Progress, ServerHealth, ServerName, ServerState, Tool};
+use memdir_tools::{CallQuestion, ServerHealth, ServerName, ServerState, Tool};
 
 /// So many bytes are shown of what is sent.
 const SHOWN: usize = 20_000;
@@ -79,13 +79,6 @@ fn list(chat: &mut Chat<'_>, servers: &[ServerState]) {
     if servers.is_empty() {
         screen.tell("no server is registered: memdir tools add");
     }
-}
-
-/// How far a call is, in a line.
-pub(super) fn progress(progress: &Progress) -> String {
-    let of = progress.total.map_or_else(String::new, |total| format!(" of {total}"));
-    let words = progress.message.as_deref().map_or_else(String::new, |message| format!(": {message}"));
-    format!("{}{of}{words}", progress.progress)
 }
 
 impl Talker<'_> {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::{Chat, Last};
-use crate::exit::usage;
+use crate::stop::usage;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Outcome, Value};
 use memdir_engine::ChangeError;

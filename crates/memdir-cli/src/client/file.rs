@@ -85,3 +85,10 @@ pub(super) fn memory(root: &Path) -> Result<String, Failure> {
         Failure::new(Code::Config, "the memory's path is no UTF-8, so no client can be registered for it")
     })
 }
+
+/// The names of the clients of a memory.
+pub(crate) fn names(sources: &Sources, root: &Path) -> Result<Vec<String>, Failure> {
+    let memory = memory(root)?;
+    let (all, _) = clients(sources)?.read::<Entry>()?;
+    Ok(all.into_iter().filter(|entry| entry.memory == memory).map(|entry| entry.name).collect())
+}

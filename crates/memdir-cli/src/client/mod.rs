@@ -1,6 +1,5 @@
 //! `memdir client`: which programs may ask for the memory, and what each may see and do.
 
-use std::collections::BTreeSet;
 use std::io::Write;
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -10,20 +9,23 @@ use serde_json::json;
 
 mod args;
 mod file;
+mod granted;
 mod page;
 mod register;
 mod token;
 
 pub(super) use args::{ClientCommand, LONG};
+pub(super) use file::names;
+pub(super) use granted::{granted, ungrant};
 pub(super) use page::{add_from_page, registered, revoke_named};
 pub(super) use register::{of_program, register};
 
 use super::args::Global;
 use super::config::Sources;
-use super::exit::{Stop, usage};
 use super::open;
 use super::output::{Lines, say};
 use super::private_file::PrivateFile;
+use super::stop::{Stop, usage};
 use super::tools;
 use args::Add;
 use file::Entry;
@@ -35,7 +37,7 @@ use memdir_engine as engine;
 use memdir_mcp::ToolGrant;
 use memdir_plan::count;
 use memdir_policy::{Grant, GrantError};
-use memdir_tools::{ServerName, ToolName};
+
 use token::Token;
 
 /// How long a name may be.
@@ -344,47 +346,3 @@ impl<'a> Shown<'a> {
 
 #[cfg(test)]
 mod tests;
-
-/// Takes a server of tools, and each tool of it, out of what clients of any memory were granted; gives the names of those clients.
-///
-/// # Errors
-///
-/// `config` where the register cannot be read or written.
-pub(super) fn ungrant(sources: &Sources, server: &ServerName) -> Result<Vec<String>, Failure> {
-    let clients = file::clients(sources)?;
-    if reached(&clients.read()?.0, server).is_empty() {
-        return Ok(Vec::new());
-    }
-    clients.change(|all: &mut Vec<Entry>| {
-        let names = reached(all, server);
-        all.iter_mut().for_each(|entry| entry.hub.retain(|name| !is_of(name, server)));
-        Ok(names)
-    })
-}
-
-/// The names of the clients of any memory that were granted a server of tools, or a tool of it.
-///
-/// # Errors
-///
-/// `config` where the register cannot be read.
-pub(super) fn granted(sources: &Sources, server: &ServerName) -> Result<Vec<String>, Failure> {
-    Ok(reached(&file::clients(sources)?.read()?.0, server))
-}
-
-fn reached(all: &[Entry], server: &ServerName) -> Vec<String> {
-    let reaches = |entry: &&Entry| entry.hub.iter().any(|name| is_of(name, server));
-    let names: BTreeSet<String> = all.iter().filter(reaches).map(|entry| entry.name.clone()).collect();
-    names.into_iter().collect()
-}
-
-/// Whether a grant names this server, or a tool of it.
-fn is_of(name: &str, server: &ServerName) -> bool {
-    name == server.as_str() || ToolName::server_in(name).as_ref() == Some(server)
-}
-
-/// The names of the clients of a memory.
-pub(super) fn names(sources: &Sources, root: &std::path::Path) -> Result<Vec<String>, Failure> {
-    let memory = file::memory(root)?;
-    let (all, _) = file::clients(sources)?.read::<Entry>()?;
-    Ok(all.into_iter().filter(|entry| entry.memory == memory).map(|entry| entry.name).collect())
-}

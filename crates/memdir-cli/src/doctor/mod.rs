@@ -11,9 +11,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::args::Global;
 use super::config::{Config, Sources, WHERE};
-use super::exit::Stop;
 use super::model::{self, used};
 use super::output::Lines;
+use super::stop::Stop;
 use super::{client, open, repair, tools};
 use memdir_check::Kind;
 use memdir_core::report::{Code, Failure};

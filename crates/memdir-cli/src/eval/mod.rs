@@ -4,11 +4,12 @@
 //! does; a task of a suite runs on a copy of its memory that is thrown away.
 
 use super::args::Global;
-use super::exit::Stop;
+use super::stop::Stop;
 
 mod agent;
 pub(super) mod args;
 mod checks;
+mod measured;
 mod pattern;
 mod retrieval;
 mod scratch;

@@ -9,9 +9,9 @@ use serde_json::json;
 
 use super::args::Retrieval;
 use crate::args::Global;
-use crate::exit::{Stop, usage};
 use crate::model::embedding;
 use crate::output::Lines;
+use crate::stop::{Stop, usage};
 use crate::{file, open, progress};
 use memdir_core::path::MemoryPath;
 use memdir_engine::Engine;

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use super::checks::Files;
 use super::suite::{Memory, Suite};
-use crate::exit::{Stop, usage};
 use crate::file;
 use crate::output::io_failure;
+use crate::stop::{Stop, usage};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
 

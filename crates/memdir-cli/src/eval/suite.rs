@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::pattern::Pattern;
-use crate::exit::{Stop, usage};
 use crate::file;
+use crate::stop::{Stop, usage};
 use memdir_core::path::MemoryPath;
 use memdir_policy::Mode;
 

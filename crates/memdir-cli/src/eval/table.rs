@@ -1,6 +1,6 @@
 //! What was measured with agents, for eyes: a row for each kind, a column for each model.
 
-use super::agent::{Measured, OfModel, OfSuite};
+use super::measured::{Measured, OfModel, OfSuite};
 use crate::term;
 
 /// How wide a column is.

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use super::checks::{self, Came, Files};
+use super::measured::Done;
 use super::scratch::{self, Scratch};
 use super::suite::{Suite, Task};
 use super::transcript::{Log, Recorded};
-use crate::exit::Stop;
+use crate::stop::Stop;
 use crate::{open, talk};
 use memdir_agent::{Agent, AgentError, Decision, Edge, Event, Prompts, Said, Settings};
 use memdir_core::report::{Code, Outcome};
@@ -28,28 +28,6 @@ impl std::fmt::Debug for Subject {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Subject").field("settings", &self.settings).finish_non_exhaustive()
     }
-}
-
-/// What was measured of a task.
-#[derive(Clone, Debug, Default, Serialize)]
-pub(super) struct Done {
-    pub(super) id: String,
-    pub(super) kind: String,
-    pub(super) passed: bool,
-    /// The checks that do not hold, each in a few words.
-    pub(super) failed: Vec<String>,
-    /// The replies, as the person saw them.
-    pub(super) replies: Vec<Option<String>>,
-    pub(super) turns: usize,
-    /// The turns that were cut off, or held nothing that can be read.
-    pub(super) malformed: usize,
-    /// The lines that are gone though nobody asked for that.
-    pub(super) lost: Vec<String>,
-    /// Whether something was written where nothing was to be.
-    pub(super) written_unasked: bool,
-    pub(super) input_tokens: u64,
-    pub(super) output_tokens: u64,
-    pub(super) ms: u64,
 }
 
 impl Subject {

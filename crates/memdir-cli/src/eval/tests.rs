@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use tokio_util::sync::CancellationToken;
 
-use super::agent::{Measured, OfModel, OfSuite};
 use super::checks::{self, Came, Files};
+use super::measured::{Done, Measured, OfModel, OfSuite};
 use super::pattern::{Levelled, Pattern};
 use super::scratch::{self, Scratch};
 use super::suite::{self, Checks, Suite};
-use super::task::{self, Bench, Done, Subject};
+use super::task::{self, Bench, Subject};
 use memdir_agent::{Family, Prompts, Settings};
 use memdir_model::script::{Scripted, card, turn};
 use memdir_model::{Answer, End, ModelError, Place, Role};

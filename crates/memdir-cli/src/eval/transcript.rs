@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
-use super::task::Done;
-use crate::exit::Stop;
+use super::measured::Done;
 use crate::output::io_failure;
+use crate::stop::Stop;
 use memdir_agent::Said;
 use memdir_core::report::Report;
 use memdir_model::{Answer, Card, End, Heard, Message, Model, ModelError, Request, Role};

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::program::{Input, Program};
 use super::transcript::{self, Said};
-use crate::exit::usage;
 use crate::file;
+use crate::stop::usage;
 use memdir_core::action::{Action, Call, WriteFile};
 use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;

@@ -15,8 +15,8 @@ use clap::Args;
 
 use super::args::Global;
 use super::config::Sources;
-use super::exit::Stop;
 use super::output::say;
+use super::stop::Stop;
 use super::{client, file, open};
 use memdir_core::report::{Code, Failure};
 use memdir_engine::Caller;

@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::args::InstallArgs;
-use super::change::{self, Format, Trouble, Wanted};
+use super::change::{self, Format, Wanted};
 use super::disk::Target;
+use super::edit::Trouble;
 use crate::args::Global;
-use crate::exit::Stop;
 use crate::output::say;
+use crate::stop::Stop;
 use crate::{question, term};
 use memdir_core::report::{Code, Failure};
 use memdir_engine::ChangeError;

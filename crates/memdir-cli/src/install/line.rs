@@ -1,6 +1,6 @@
 //! The line that tells coding agents of the memory, in a file of instructions such as `AGENTS.md`.
 
-use super::change::{Trouble, line_end};
+use super::edit::{Trouble, line_end};
 
 /// It names tools of the set `compact`.
 const LINE: &str = "The MCP server `memdir` is the user's long-term memory: look there (`get_context`) before you ask the user \

@@ -14,6 +14,7 @@ mod args;
 mod assistants;
 mod change;
 mod disk;
+mod edit;
 mod json;
 mod line;
 mod places;
@@ -23,14 +24,15 @@ mod toml;
 mod yaml;
 
 pub(super) use args::{InstallArgs, LONG};
-pub(super) use change::is_memdir;
+pub(super) use edit::is_memdir;
 pub(super) use servers::{ServerList, is_enabled, servers_in, servers_of};
 pub(super) use state::{Connection, Here, Loaded, here, look, other_memories};
 
 use super::args::{Global, TOOL_SETS};
 use super::config::Sources;
-use super::exit::{self, Stop, usage};
+use super::exit;
 use super::output::{Lines, say, say_failure};
+use super::stop::{Stop, usage};
 use super::{client, open, question};
 use apply::{Done, Part};
 use assistants::{ASSISTANTS, Assistant};

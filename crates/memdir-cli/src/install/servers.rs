@@ -5,8 +5,9 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::assistants::{ASSISTANTS, Assistant};
-use super::change::{Format, Trouble, split_mark};
+use super::change::{Format, split_mark};
 use super::disk::Target;
+use super::edit::Trouble;
 use super::{NAME, json, places, toml, yaml};
 use memdir_core::report::{Code, Failure};
 

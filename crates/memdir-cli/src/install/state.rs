@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::assistants::{ASSISTANTS, Assistant, Loading, OTHER_MEMORIES, OwnMemory};
-use super::change::{FOREIGN, Format, State};
+use super::change::{Format, State};
 use super::disk::Target;
+use super::edit::FOREIGN;
 use super::{CLIENT, Entry, MEMORY, option, servers};
 use super::{json, toml};
 use crate::client;

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use super::Entry;
-use super::change::{Format, Trouble, Wanted, change};
+use super::change::{Format, Wanted, change};
 use super::disk::Target;
+use super::edit::Trouble;
 use super::json::hooks::HookForm;
 use super::json::server::ServerForm;
 

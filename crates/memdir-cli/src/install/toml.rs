@@ -2,7 +2,7 @@
 
 use toml_edit::{Document, Item, Table, TableLike};
 
-use super::change::{Edit, FoundEntry, Starts, Trouble, Written, line_end, line_start, listed, next_line, quoted};
+use super::edit::{Edit, FoundEntry, Starts, Trouble, Written, line_end, line_start, listed, next_line, quoted};
 use super::{Entry, NAME};
 
 pub(super) const LIST: &str = "mcp_servers";

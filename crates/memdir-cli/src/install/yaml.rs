@@ -5,7 +5,7 @@
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
-use super::change::{
+use super::edit::{
     Edit, FoundEntry, Starts, Trouble, Written, edited, indent, is_first, line_end, line_start, listed, next_line,
     quoted,
 };

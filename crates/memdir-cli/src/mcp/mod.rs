@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::args::{self, Global};
 use super::config::Sources;
-use super::exit::{Stop, usage};
+use super::stop::{Stop, usage};
 use super::{client, interrupt, open, tools};
 use memdir_core::report::{Code, Failure};
 use memdir_mcp::{HttpOptions, HubOffer, HubOptions, Names, Options, Server, ToolSet, listen, serve_http, serve_stdio};

@@ -15,8 +15,9 @@ pub(super) mod used;
 
 use super::args::Global;
 use super::config::{Config, Sources};
-use super::exit::{DAMAGED, Stop};
+use super::exit::DAMAGED;
 use super::output::{Lines, say, say_failure};
+use super::stop::Stop;
 use super::{interrupt, open, progress};
 use memdir_providers::choose::{BETWEEN, Choice, Server};
 use memdir_providers::header::Facts;

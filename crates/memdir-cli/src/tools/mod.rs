@@ -22,7 +22,7 @@ pub(super) use args::{LONG, ToolsCommand};
 
 use super::args::Global;
 use super::config::Sources;
-use super::exit::Stop;
+use super::stop::Stop;
 use args::{ServersCommand, SettleCommand, UseCommand};
 use memdir_core::report::Failure;
 use memdir_hub::Hub;

@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::registry::Registry;
 use crate::args::Global;
-use crate::exit::Stop;
 use crate::output::{Lines, say};
+use crate::stop::Stop;
 use crate::{shell, term};
 use memdir_plan::count;
 use memdir_tools::{

@@ -7,7 +7,7 @@ use std::ops::Range;
 use jsonc_parser::ast::{Object, Value};
 
 use super::super::Entry;
-use super::super::change::{Edit, Trouble, edited, is_memdir, quoted};
+use super::super::edit::{Edit, Trouble, edited, is_memdir, quoted};
 use super::{Container, Document, Shape, only, push, put, span, without_empty};
 use crate::shell;
 

@@ -10,7 +10,7 @@ use jsonc_parser::common::Ranged;
 use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, ParseResult, parse_to_ast};
 
-use super::change::{Edit, Trouble, edited, indent, is_first, line_end, line_start, quoted};
+use super::edit::{Edit, Trouble, edited, indent, is_first, line_end, line_start, quoted};
 
 pub(super) mod hooks;
 pub(super) mod server;

@@ -2,7 +2,7 @@
 
 use jsonc_parser::ast::{Object, Value};
 
-use super::super::change::{Edit, FoundEntry, Starts, Trouble, Written, joined, listed, quoted};
+use super::super::edit::{Edit, FoundEntry, Starts, Trouble, Written, joined, listed, quoted};
 use super::super::{Entry, NAME};
 use super::{Container, Document, Shape, only, put, span, without_empty};
 

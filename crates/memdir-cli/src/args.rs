@@ -1,4 +1,4 @@
-//! The options of each command.
+//! The options of commands, and of every command.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -6,8 +6,7 @@ use std::str::FromStr;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 
-use crate::exit::{Stop, usage};
-use crate::output::say;
+use crate::stop::usage;
 use memdir_check::Kind;
 use memdir_core::action::SearchMode;
 use memdir_core::catalog::format::Format;
@@ -16,6 +15,32 @@ use memdir_dialect::Dialect;
 use memdir_mcp::{HubOffer, ToolSet};
 use memdir_policy::{Mode, Verdict};
 use memdir_vault::ToolFilter;
+
+/// Options of every command.
+#[derive(Args, Clone, Debug, Default)]
+pub(super) struct Global {
+    /// The folder of notes; default: MEMDIR, the settings file, ~/memdir
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
+    pub(super) memory: Option<PathBuf>,
+    /// Print one JSON object on standard output
+    #[arg(long, global = true, help_heading = "Everywhere")]
+    pub(super) json: bool,
+    /// Keep the history in a folder below this one instead of the memory's .memdir
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
+    pub(super) state: Option<PathBuf>,
+    /// Log to this file how text was read and why calls were refused, without contents
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Everywhere")]
+    pub(super) log: Option<PathBuf>,
+}
+
+/// Stands before an argument that is a text though it begins with `-`; no text has it.
+pub(super) const TEXT: char = '\u{fdd0}';
+
+/// A word of a text, without the mark.
+#[expect(clippy::unnecessary_wraps, reason = "clap wants a result")]
+pub(super) fn text(word: &str) -> Result<String, std::convert::Infallible> {
+    Ok(word.strip_prefix(TEXT).unwrap_or(word).to_owned())
+}
 
 const VERIFY: &str = "Recompute the chain and list every mismatch; exit status 7 if there is one.
 
@@ -70,96 +95,96 @@ Shows five notes, or twenty with --json. In a pipe, lines are not wrapped, and e
 
 /// Options of `remember`.
 #[derive(Args, Debug)]
-pub(crate) struct Remember {
+pub(super) struct Remember {
     /// The sentence; quotes are not needed
-    #[arg(required = true, value_parser = super::text)]
-    pub(crate) text: Vec<String>,
+    #[arg(required = true, value_parser = text)]
+    pub(super) text: Vec<String>,
 }
 
 /// Options of `set`.
 #[derive(Args, Debug)]
-pub(crate) struct SetFact {
+pub(super) struct SetFact {
     /// The note, by its path, name, title or alias
-    pub(crate) note: String,
+    pub(super) note: String,
     /// What the fact is called
-    pub(crate) key: String,
+    pub(super) key: String,
     /// What it says
-    #[arg(required = true, value_parser = super::text)]
-    pub(crate) value: Vec<String>,
+    #[arg(required = true, value_parser = text)]
+    pub(super) value: Vec<String>,
 }
 
 /// Options of `add`.
 #[derive(Args, Debug)]
-pub(crate) struct Add {
+pub(super) struct Add {
     /// The note, by its path, name, title or alias
-    pub(crate) note: String,
+    pub(super) note: String,
     /// The line; it becomes a list item unless it begins with a mark of its own. Options go before the note
     #[arg(required = true, allow_hyphen_values = true)]
-    pub(crate) line: Vec<String>,
+    pub(super) line: Vec<String>,
 }
 
 /// Options of `new`.
 #[derive(Args, Debug)]
-pub(crate) struct New {
+pub(super) struct New {
     /// Its path, such as people/anna; .md may be left out
-    pub(crate) name: String,
+    pub(super) name: String,
     /// What stands below its title
-    #[arg(value_parser = super::text)]
-    pub(crate) text: Vec<String>,
+    #[arg(value_parser = text)]
+    pub(super) text: Vec<String>,
 }
 
 /// Options of `mv`.
 #[derive(Args, Debug)]
-pub(crate) struct Move {
+pub(super) struct Move {
     /// The note, the file or the folder
-    pub(crate) from: String,
+    pub(super) from: String,
     /// Its new name, which leaves it where it is; or its new path from the root of the memory, or the folder to move it into. A name
     /// without an extension keeps the one it had
-    pub(crate) to: String,
+    pub(super) to: String,
 }
 
 /// Options of `rm`.
 #[derive(Args, Debug)]
-pub(crate) struct Remove {
+pub(super) struct Remove {
     /// The note or the folder
-    pub(crate) note: String,
+    pub(super) note: String,
     /// Delete a folder with all that is in it
     #[arg(short, long)]
-    pub(crate) recursive: bool,
+    pub(super) recursive: bool,
 }
 
 /// Options of `log`.
 #[derive(Args, Debug)]
-pub(crate) struct Log {
+pub(super) struct Log {
     /// Only changes of this note, under whatever names it had
-    pub(crate) note: Option<String>,
+    pub(super) note: Option<String>,
     /// Only changes that this program made
     #[arg(long, value_name = "NAME", conflicts_with = "lines")]
-    pub(crate) client: Option<String>,
+    pub(super) client: Option<String>,
     /// Only changes since then: today, yesterday, 3d, 12h, or a date such as 2026-11-20
     #[arg(long, value_name = "WHEN", conflicts_with = "lines")]
-    pub(crate) since: Option<String>,
+    pub(super) since: Option<String>,
     /// Only changes of today
     #[arg(long, conflicts_with_all = ["since", "lines"])]
-    pub(crate) today: bool,
+    pub(super) today: bool,
     /// Show each change as a diff
     #[arg(short, long)]
-    pub(crate) patch: bool,
+    pub(super) patch: bool,
     /// Show instead who wrote each line of the note as it is now
     #[arg(long, requires = "note", conflicts_with_all = ["patch", "limit", "cursor"])]
-    pub(crate) lines: bool,
+    pub(super) lines: bool,
     /// Show instead how often each action was called, how often it was refused or failed, and how long it took
     #[arg(long, conflicts_with_all = ["note", "client", "since", "today", "patch", "lines", "limit", "cursor"])]
-    pub(crate) stats: bool,
+    pub(super) stats: bool,
     #[command(flatten)]
-    pub(crate) tools: Tools,
+    pub(super) tools: Tools,
     #[command(flatten)]
-    pub(crate) page: Paging,
+    pub(super) page: Paging,
 }
 
 /// Which calls of other servers' tools are shown.
 #[derive(Args, Debug)]
-pub(crate) struct Tools {
+pub(super) struct Tools {
     /// Only calls of this server's tools
     #[arg(long, value_name = "NAME")]
     server: Option<String>,
@@ -170,7 +195,7 @@ pub(crate) struct Tools {
 
 impl Tools {
     /// The same for the audit; `None` where neither is given.
-    pub(crate) fn filter(&self) -> Option<ToolFilter> {
+    pub(super) fn filter(&self) -> Option<ToolFilter> {
         let (server, tool) = (self.server.clone(), self.tool.clone());
         (server.is_some() || tool.is_some()).then_some(ToolFilter { server, tool })
     }
@@ -178,37 +203,37 @@ impl Tools {
 
 /// Options of `reject`.
 #[derive(Args, Debug)]
-pub(crate) struct Reject {
+pub(super) struct Reject {
     /// The numbers of the proposals
     #[arg(value_name = "ID", value_parser = proposal, required_unless_present_any = ["all", "client"])]
-    pub(crate) ids: Vec<u64>,
+    pub(super) ids: Vec<u64>,
     /// Drop all waiting proposals
     #[arg(long, conflicts_with_all = ["ids", "client"])]
-    pub(crate) all: bool,
+    pub(super) all: bool,
     /// Drop all proposals from this program
     #[arg(long, value_name = "NAME", conflicts_with = "ids")]
-    pub(crate) client: Option<String>,
+    pub(super) client: Option<String>,
     /// Also add a rule that denies the same from now on without asking
     #[arg(long)]
-    pub(crate) never: bool,
+    pub(super) never: bool,
 }
 
 /// Options of `schema`.
 #[derive(Args, Debug)]
-pub(crate) struct Schema {
+pub(super) struct Schema {
     /// What to print
     #[arg(long, value_name = "FORMAT", default_value = "json-schema", value_parser = one_of(SCHEMA_FORMATS))]
-    pub(crate) format: SchemaFormat,
+    pub(super) format: SchemaFormat,
     /// Print the grammar of the dialect lines instead, in which a model can name only lines of these notes
     #[arg(long, value_name = "NOTE", num_args = 1..)]
-    pub(crate) lines: Vec<String>,
+    pub(super) lines: Vec<String>,
     #[command(flatten)]
-    pub(crate) offer: Offer,
+    pub(super) offer: Offer,
 }
 
 /// What the audit is asked.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Audit {
+pub(super) enum Audit {
     /// Recompute the chain and list every mismatch; exit status 7 if there is one
     #[command(long_about = VERIFY)]
     Verify {
@@ -254,27 +279,27 @@ pub(crate) enum Audit {
 
 /// Options of `forget`.
 #[derive(Args, Debug)]
-pub(crate) struct Forget {
+pub(super) struct Forget {
     /// The note, such as entities/jane_doe.md: the note itself, links to it, and all its versions under all names it had
     #[arg(required_unless_present = "text", conflicts_with = "text")]
-    pub(crate) note: Option<String>,
+    pub(super) note: Option<String>,
     /// An exact text; it is removed from every note, and every version that contains it is erased
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    pub(crate) text: Option<String>,
+    pub(super) text: Option<String>,
     /// Also erase the lines of other notes that link to the note or name it; without this only the links in them are removed
     #[arg(long, conflicts_with = "text")]
-    pub(crate) lines: bool,
+    pub(super) lines: bool,
     /// Only list the places
     #[arg(long)]
-    pub(crate) dry_run: bool,
+    pub(super) dry_run: bool,
     /// Do not ask; without a terminal to ask on, nothing is erased unless this is given
     #[arg(long)]
-    pub(crate) yes: bool,
+    pub(super) yes: bool,
 }
 
 /// What can be done with the rules.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Rules {
+pub(super) enum Rules {
     /// List the rules with their numbers
     List,
     /// Add a rule for this memory; it applies to calls that match every option given
@@ -305,91 +330,91 @@ pub(crate) enum Rules {
 
 /// Options of `approve`.
 #[derive(Args, Debug)]
-pub(crate) struct Approve {
+pub(super) struct Approve {
     /// The numbers of the proposals; if none is given, all that are waiting
     #[arg(value_name = "ID", value_parser = proposal)]
-    pub(crate) ids: Vec<u64>,
+    pub(super) ids: Vec<u64>,
     /// Show all of them, then ask once
     #[arg(long, conflicts_with = "code")]
-    pub(crate) all: bool,
+    pub(super) all: bool,
     /// Only proposals from this program
     #[arg(long, value_name = "NAME", conflicts_with_all = ["ids", "code"])]
-    pub(crate) client: Option<String>,
+    pub(super) client: Option<String>,
     /// The code that `memdir pending` shows; else you are asked
     #[arg(long, value_name = "CODE")]
-    pub(crate) code: Option<String>,
+    pub(super) code: Option<String>,
     /// Also add a rule that allows the same from now on without asking
     #[arg(long)]
-    pub(crate) always: bool,
+    pub(super) always: bool,
 }
 
 /// Options of `exec`.
 #[derive(Args, Debug)]
-pub(crate) struct Exec {
+pub(super) struct Exec {
     /// Do nothing if any action fails
     #[arg(long)]
-    pub(crate) atomic: bool,
+    pub(super) atomic: bool,
     /// Show what would happen, as a diff, and do nothing
     #[arg(long)]
-    pub(crate) dry_run: bool,
+    pub(super) dry_run: bool,
     /// Refuse every action that writes
     #[arg(long)]
-    pub(crate) read_only: bool,
+    pub(super) read_only: bool,
     /// How to treat personal facts and active content: off only reports them, flag requires the model to state that
     /// the person agreed, ask holds them for the person's approval, all holds every change
     #[arg(long, value_name = "MODE", value_parser = one_of(MODES))]
-    pub(crate) permission: Option<Mode>,
+    pub(super) permission: Option<Mode>,
     /// The dialect of the text
     #[arg(long, default_value = "detect", value_parser = one_of(DIALECTS))]
-    pub(crate) dialect: NamedDialect,
+    pub(super) dialect: NamedDialect,
     /// Keep variables and what was read in this file from one call to the next
     #[arg(long, value_name = "FILE")]
-    pub(crate) conversation: Option<PathBuf>,
+    pub(super) conversation: Option<PathBuf>,
     /// The name of the calling program, for the history and for rules
     #[arg(long, value_name = "NAME")]
-    pub(crate) client: Option<String>,
+    pub(super) client: Option<String>,
 }
 
 /// Options of `search`.
 #[derive(Args, Debug)]
-pub(crate) struct Search {
+pub(super) struct Search {
     /// What to look for: words, and operators such as tag:work; quotes are not needed
     #[arg(required = true)]
-    pub(crate) query: Vec<String>,
+    pub(super) query: Vec<String>,
     /// How to search
     #[arg(long, default_value = "ranked", value_parser = one_of(SEARCH_MODES))]
-    pub(crate) mode: SearchMode,
+    pub(super) mode: SearchMode,
     /// Only in this folder or note
     #[arg(long)]
-    pub(crate) path: Option<String>,
+    pub(super) path: Option<String>,
     #[command(flatten)]
-    pub(crate) then: AsOf,
+    pub(super) then: AsOf,
     /// Show twenty notes instead of five
     #[arg(long, conflicts_with = "limit")]
-    pub(crate) more: bool,
+    pub(super) more: bool,
     /// Also find what belongs to the past: superseded notes, and facts whose time is over
     #[arg(long)]
-    pub(crate) all: bool,
+    pub(super) all: bool,
     #[command(flatten)]
-    pub(crate) page: Paging,
+    pub(super) page: Paging,
     /// The most tokens to show; a token counts as four bytes
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) budget: Option<u32>,
+    pub(super) budget: Option<u32>,
 }
 
 /// Which day a command that reads is about.
 #[derive(Args, Debug, Default)]
-pub(crate) struct AsOf {
+pub(super) struct AsOf {
     /// As it was at the end of this day in UTC, such as 2026-11-16, yesterday or 3d, or at a time such as 2026-11-16T09:30:00Z
     #[arg(long, value_name = "DATE")]
-    pub(crate) as_of: Option<String>,
+    pub(super) as_of: Option<String>,
 }
 
 /// A word that can be typed, what it stands for, and what the help says of it.
-pub(crate) type Choice<T> = (&'static str, T, &'static str);
+pub(super) type Choice<T> = (&'static str, T, &'static str);
 
 /// Reads one of these words as what it stands for.
-pub(crate) fn one_of<T: Copy + Send + Sync>(choices: &'static [Choice<T>]) -> impl TypedValueParser<Value = T> {
+pub(super) fn one_of<T: Copy + Send + Sync>(choices: &'static [Choice<T>]) -> impl TypedValueParser<Value = T> {
     let values = choices.iter().map(|(word, _, help)| {
         let value = PossibleValue::new(*word);
         if help.is_empty() { value } else { value.help(*help) }
@@ -401,7 +426,7 @@ pub(crate) fn one_of<T: Copy + Send + Sync>(choices: &'static [Choice<T>]) -> im
 }
 
 /// The sets of tools.
-pub(crate) const TOOL_SETS: &[Choice<ToolSet>] = &[
+pub(super) const TOOL_SETS: &[Choice<ToolSet>] = &[
     ("compact", ToolSet::Compact, "Nine tools that cover nearly everything"),
     ("full", ToolSet::Full, "One for each action, and `run_actions`"),
     ("memory", ToolSet::Memory, "Anthropic's memory tool"),
@@ -410,7 +435,7 @@ pub(crate) const TOOL_SETS: &[Choice<ToolSet>] = &[
 ];
 
 /// How the tools of other servers are offered.
-pub(crate) const HUB_OFFERS: &[Choice<HubOffer>] = &[
+pub(super) const HUB_OFFERS: &[Choice<HubOffer>] = &[
     ("few", HubOffer::Few, "Three tools that find, describe and call them"),
     ("all", HubOffer::All, "Each by itself"),
 ];
@@ -424,7 +449,7 @@ const SEARCH_MODES: &[Choice<SearchMode>] = &[
 ];
 
 /// A dialect; `None` where the text decides. Clap would take an `Option` for an option that may be left out.
-pub(crate) type NamedDialect = Option<Dialect>;
+pub(super) type NamedDialect = Option<Dialect>;
 
 const DIALECTS: &[Choice<NamedDialect>] = &[
     ("detect", None, "Detect it from the text"),
@@ -441,7 +466,7 @@ const VERDICTS: &[Choice<Verdict>] =
     &[("allow", Verdict::Allow, ""), ("ask", Verdict::Ask, ""), ("deny", Verdict::Deny, "")];
 
 /// The modes of permission.
-pub(crate) const MODES: &[Choice<Mode>] =
+pub(super) const MODES: &[Choice<Mode>] =
     &[("off", Mode::Off, ""), ("flag", Mode::Flag, ""), ("ask", Mode::Ask, ""), ("all", Mode::All, "")];
 
 /// The kinds of findings.
@@ -460,36 +485,31 @@ pub(super) const KINDS: &[Choice<Kind>] = &[
 
 /// Which part of a long list.
 #[derive(Args, Debug)]
-pub(crate) struct Paging {
+pub(super) struct Paging {
     /// Show at most N
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) limit: Option<u32>,
+    pub(super) limit: Option<u32>,
     /// Continue after the page that printed this cursor
     #[arg(long, value_name = "CURSOR")]
-    pub(crate) cursor: Option<String>,
+    pub(super) cursor: Option<String>,
 }
 
 impl Paging {
     /// The limit, or `default`.
-    pub(crate) fn limit(&self, default: usize) -> usize {
+    pub(super) fn limit(&self, default: usize) -> usize {
         self.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(default)
     }
 
     /// The number that the cursor of a command is.
-    pub(crate) fn before<N: FromStr>(&self, command: &str) -> Result<Option<N>, Failure> {
+    pub(super) fn before<N: FromStr>(&self, command: &str) -> Result<Option<N>, Failure> {
         let number = self.cursor.as_deref().map(str::parse).transpose();
         number.map_err(|_| usage(format!("the cursor is not one of `{command}`"), "leave it out to start anew"))
-    }
-
-    /// Says how a list goes on that has another page.
-    pub(crate) fn say_next(&self, total: usize, cursor: Option<&str>) -> Result<(), Stop> {
-        Ok(cursor.iter().try_for_each(|cursor| say(format!("{total} in all; go on with --cursor '{cursor}'")))?)
     }
 }
 
 /// A way of describing actions.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum SchemaFormat {
+pub(super) enum SchemaFormat {
     JsonSchema,
     /// A grammar for llama.cpp.
     Gbnf,
@@ -515,11 +535,11 @@ const SCHEMA_FORMATS: &[Choice<SchemaFormat>] = &[
 
 /// To whom actions are offered.
 #[derive(Args, Clone, Copy, Debug)]
-pub(crate) struct Offer {
+pub(super) struct Offer {
     /// Leave out every action that writes
     #[arg(long)]
-    pub(crate) read_only: bool,
+    pub(super) read_only: bool,
     /// The permission mode; with any but off, the model is told to ask first
     #[arg(long, value_name = "MODE", default_value = "off", value_parser = one_of(MODES))]
-    pub(crate) permission: Mode,
+    pub(super) permission: Mode,
 }

@@ -1,20 +1,17 @@
-//! What can be typed.
+//! What can be typed: the commands, each with its options.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
-use super::config_command::ConfigCommand;
-use super::{ask, chat, client, doctor, eval, hook, install, model, serve, session, tools};
-use memdir_check::Kind;
-
-mod options;
-
-pub(super) use options::{
-    Add, Approve, AsOf, Audit, Exec, Forget, HUB_OFFERS, Log, MODES, Move, New, Offer, Paging, Reject, Remember,
-    Remove, Rules, Schema, SchemaFormat, Search, SetFact, TOOL_SETS, one_of,
+use super::args::{
+    self, Add, Approve, AsOf, Audit, Exec, Forget, Global, Log, Move, New, Offer, Paging, Reject, Remember, Remove,
+    Rules, Schema, Search, SetFact, TEXT, one_of,
 };
+use super::config_command::ConfigCommand;
+use super::{ask, chat, client, doctor, eval, hook, install, mcp, model, serve, session, tools};
+use memdir_check::Kind;
 
 /// A long-term memory for language models: a folder of Markdown notes, and safe, undoable actions on it.
 #[derive(Debug, Parser)]
@@ -50,9 +47,6 @@ impl Cli {
 /// The commands that take a text as their last arguments, which may be an item of a list or a number below zero.
 const TEXTS: [&str; 3] = ["new", "remember", "set"];
 
-/// Stands before an argument that is a text though it begins with `-`; no text has it.
-const TEXT: char = '\u{fdd0}';
-
 /// What was typed, with a mark before each text that begins as no option does, with `- ` or with `-` and a digit; `None` where there is none.
 fn with_texts_marked(arguments: &[OsString]) -> Option<Vec<OsString>> {
     let is_text = |argument: &str| {
@@ -66,12 +60,6 @@ fn with_texts_marked(arguments: &[OsString]) -> Option<Vec<OsString>> {
     };
     let marked: Vec<OsString> = arguments.iter().map(mark).collect();
     (takes_text && marked != arguments).then_some(marked)
-}
-
-/// A word of a text, without the mark.
-#[expect(clippy::unnecessary_wraps, reason = "clap wants a result")]
-pub(super) fn text(word: &str) -> Result<String, std::convert::Infallible> {
-    Ok(word.strip_prefix(TEXT).unwrap_or(word).to_owned())
 }
 
 /// [`Cli`] with nothing but the commands that programs start, one for each message or conversation.
@@ -88,7 +76,7 @@ struct ProgramCli {
 #[derive(Debug, Subcommand)]
 enum ProgramCommand {
     Exec(Exec),
-    Mcp(super::mcp::McpArgs),
+    Mcp(mcp::McpArgs),
     Hook(hook::HookArgs),
 }
 
@@ -100,23 +88,6 @@ impl From<ProgramCommand> for Command {
             ProgramCommand::Hook(options) => Self::Programs(ProgramsCommand::Hook(options)),
         }
     }
-}
-
-/// Options of every command.
-#[derive(Args, Clone, Debug, Default)]
-pub(super) struct Global {
-    /// The folder of notes; default: MEMDIR, the settings file, ~/memdir
-    #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
-    pub(super) memory: Option<PathBuf>,
-    /// Print one JSON object on standard output
-    #[arg(long, global = true, help_heading = "Everywhere")]
-    pub(super) json: bool,
-    /// Keep the history in a folder below this one instead of the memory's .memdir
-    #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
-    pub(super) state: Option<PathBuf>,
-    /// Log to this file how text was read and why calls were refused, without contents
-    #[arg(long, global = true, value_name = "FILE", help_heading = "Everywhere")]
-    pub(super) log: Option<PathBuf>,
 }
 
 /// A command. Grouped, because the parser that clap makes of an enum needs stack for every variant in it.
@@ -186,7 +157,7 @@ pub(super) enum NotesCommand {
         then: AsOf,
     },
     /// Find notes by what they say or by their names, the best first
-    #[command(aliases = ["find", "grep", "recall", "query"], long_about = options::SEARCH)]
+    #[command(aliases = ["find", "grep", "recall", "query"], long_about = args::SEARCH)]
     Search(Search),
 }
 
@@ -216,17 +187,17 @@ pub(super) enum CareCommand {
     /// Find problems in the memory, and propose actions that fix them
     Check {
         /// Only findings of this kind
-        #[arg(long, value_name = "KIND", value_parser = one_of(options::KINDS))]
+        #[arg(long, value_name = "KIND", value_parser = one_of(args::KINDS))]
         kind: Option<Kind>,
         /// Show every finding, not only the worst ten
         #[arg(long)]
         all: bool,
     },
     /// Answer the five questions worth most: what is disputed, not confirmed by you, or old for its kind
-    #[command(long_about = options::REVIEW)]
+    #[command(long_about = args::REVIEW)]
     Review,
     /// Propose what would make the memory tidier; you decide each step
-    #[command(long_about = options::TIDY)]
+    #[command(long_about = args::TIDY)]
     Tidy {
         /// Only say what it would propose
         #[arg(long)]
@@ -278,13 +249,13 @@ pub(super) enum AccountCommand {
     /// Show the full diff of a change
     Diff {
         /// The number that `memdir log` shows; else the newest change
-        #[arg(value_name = "NUMBER", value_parser = options::change)]
+        #[arg(value_name = "NUMBER", value_parser = args::change)]
         batch: Option<u64>,
     },
     /// Undo the last change, or another one, and show what that does
     Undo {
         /// The number that `memdir log` shows; else the last change, by you or a model, that is not undone yet
-        #[arg(value_name = "NUMBER", value_parser = options::change)]
+        #[arg(value_name = "NUMBER", value_parser = args::change)]
         batch: Option<u64>,
         /// Undo everything that models and programs wrote in conversations in which this server's tools answered, and reject
         /// what of it still waits; asks first
@@ -302,7 +273,7 @@ pub(super) enum AccountCommand {
         /// The note
         note: String,
         /// The number of the change, as `memdir log` shows it
-        #[arg(long, value_name = "NUMBER", value_parser = options::change)]
+        #[arg(long, value_name = "NUMBER", value_parser = args::change)]
         at: u64,
         /// Only show it
         #[arg(long)]
@@ -359,7 +330,7 @@ pub(super) enum ProgramsCommand {
     #[command(long_about = chat::LONG)]
     Chat(chat::ChatArgs),
     /// Serve the memory over the Model Context Protocol, on standard input and output
-    Mcp(super::mcp::McpArgs),
+    Mcp(mcp::McpArgs),
     /// Show the memory on a page in your browser: read, search, correct and take back
     #[command(long_about = serve::LONG)]
     Serve(serve::ServeArgs),

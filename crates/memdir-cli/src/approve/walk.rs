@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{self, Write};
 
-use super::args::Approve;
-use super::draft::Unsaved;
-use super::exit::Stop;
-use super::open::person;
-use super::output::say;
-use super::question::{self, agrees};
-use super::{approve, changes, one, open, pending, term, verbs};
+use super::decided;
+use crate::args::Approve;
+use crate::draft::Unsaved;
+use crate::open::person;
+use crate::output::say;
+use crate::question::{self, agrees};
+use crate::stop::Stop;
+use crate::{changes, one, open, pending, term, verbs};
 use memdir_core::action::{Action, CreateFile, WriteFile};
 use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
@@ -135,7 +136,7 @@ impl Walk<'_> {
             }
             Some(Word::No) => {
                 self.opened.engine.reject(id, &person())?;
-                say(approve::rejected(id))?;
+                say(decided::rejected(id))?;
             }
             Some(Word::Edit) => self.edit(&reviewed)?,
             Some(Word::Part) => self.decide_parts(&reviewed.waiting)?,
@@ -268,10 +269,10 @@ impl Walk<'_> {
             }
             Ok(done) => done,
         };
-        say(approve::approved(waiting.id, &done))?;
+        say(decided::approved(waiting.id, &done))?;
         if self.has_always {
             let rules = standing(waiting, Verdict::Allow)?;
-            approve::say_rules(approve::settle(self.opened, Some(&rules))?.as_deref())?;
+            decided::say_rules(decided::settle(self.opened, Some(&rules))?.as_deref())?;
         }
         Ok(Some(done))
     }

@@ -1,16 +1,27 @@
-//! What notes mean, brought up to date before somebody asks.
+//! The index of notes, and what they mean, brought up to date before somebody asks.
 
 use super::args::Global;
-use super::exit::Stop;
-use super::output::say_failure;
-use super::{open, progress, search};
+use super::output::{say, say_failure};
+use super::stop::Stop;
+use super::{open, progress};
 use memdir_core::report::Failure;
+
+/// Builds the index, or brings it up to date where so much has changed that a search does not; answers whether it did.
+pub(super) fn build(global: &Global, opened: &open::Opened) -> Result<bool, Stop> {
+    let bar = progress::bar(global, 0, "notes indexed");
+    let built = opened.engine.refresh(&progress::moves(&bar), &|| false);
+    bar.finish_and_clear();
+    if let Err(failure) = &built {
+        say(format!("note: the index was not built: {}", failure.message))?;
+    }
+    Ok(built.is_ok())
+}
 
 /// Makes the points that notes lack, with a bar where that is long; without an embedder nothing is done. What fails is said, and
 /// words alone find then.
 ///
 /// Where something filters what leaves this machine and the embedder is elsewhere, nothing is sent: the agent refuses that.
-pub(super) fn refresh(
+pub(super) fn embed(
     global: &Global,
     opened: &open::Opened,
     is_filtered: bool,
@@ -19,7 +30,7 @@ pub(super) fn refresh(
     if opened.config.search.wanted().is_none() || (is_filtered && opened.engine.embeds_on_host().is_some()) {
         return Ok(());
     }
-    search::build(global, opened)?;
+    build(global, opened)?;
     let bar = progress::bar(global, 0, "notes read for what they mean");
     let embedded = opened.engine.embed(&progress::moves(&bar), stop);
     bar.finish_and_clear();

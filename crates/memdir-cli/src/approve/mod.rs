@@ -4,15 +4,18 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::args::{Approve, Global, Reject};
-use super::config::Sources;
-use super::exit::{Stop, usage};
+use super::open;
 use super::output::say;
 use super::question::can_ask;
-use super::{approve_walk, open};
+use super::stop::{Stop, usage};
+use decided::{approved, rejected, say_rules, settle};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::Failure;
-use memdir_engine::{Consent, Done};
-use memdir_policy::{Rule, Verdict};
+use memdir_engine::Consent;
+use memdir_policy::Verdict;
+
+mod decided;
+mod walk;
 
 #[derive(Default, Serialize)]
 struct Decided {
@@ -34,7 +37,7 @@ pub(super) fn approve(global: &Global, options: &Approve) -> Result<u8, Stop> {
                         code that `memdir pending` shows: `--code CODE`";
             return Err(usage(message, hint).into());
         }
-        return approve_walk::run(&opened, options);
+        return walk::run(&opened, options);
     };
     let [id] = options.ids.as_slice() else {
         return Err(usage("a code approves one proposal", "give its number: `memdir approve 3 --code CODE`").into());
@@ -45,11 +48,6 @@ pub(super) fn approve(global: &Global, options: &Approve) -> Result<u8, Stop> {
     let decided = Decided { id: *id, approved: true, batch: done.batch, changed: done.changed, rules: None };
     let decided = say_decided(global, decided, &words, settle(&opened, standing.as_deref()))?;
     global.answer(&decided, |_| Ok(()))
-}
-
-/// Says that a proposal is carried out.
-pub(super) fn approved(id: u64, done: &Done) -> String {
-    format!("proposal {id} is approved: {}", done.receipt_for_owner())
 }
 
 pub(super) fn reject(global: &Global, options: &Reject) -> Result<u8, Stop> {
@@ -79,22 +77,6 @@ pub(super) fn reject(global: &Global, options: &Reject) -> Result<u8, Stop> {
     }
 }
 
-/// Says that a proposal is dropped.
-pub(super) fn rejected(id: u64) -> String {
-    format!("proposal {id} is rejected; nothing of it is kept")
-}
-
-/// Writes rules into the settings, and gives their numbers.
-pub(super) fn settle(opened: &open::Opened, rules: Option<&[Rule]>) -> Result<Option<Vec<usize>>, Failure> {
-    let Some(rules) = rules else { return Ok(None) };
-    let sources = Sources::read()?;
-    let added = rules.iter().map(|rule| sources.add_rule(&opened.root, rule)).collect::<Result<_, _>>();
-    added.map(Some).map_err(|failure: Failure| {
-        let message = format!("it is decided, but no rule was written: {}", failure.message);
-        Failure { message, ..failure }
-    })
-}
-
 /// Says what was decided and which rules were added. The decision holds also where they could not be.
 fn say_decided(
     global: &Global,
@@ -110,12 +92,4 @@ fn say_decided(
         say_rules(rules.as_deref())?;
     }
     Ok(Decided { rules, ..decided })
-}
-
-/// Says which rules were added.
-pub(super) fn say_rules(rules: Option<&[usize]>) -> Result<(), Stop> {
-    for number in rules.unwrap_or_default() {
-        say(format!("rule {number} answers the same from now on; `memdir rules` shows it"))?;
-    }
-    Ok(())
 }
