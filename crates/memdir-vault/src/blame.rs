@@ -113,7 +113,7 @@ pub(super) fn follow(
 ) -> Result<Option<Lineage>, VaultError> {
     let salt = journal.id()?.unwrap_or_default();
     let Some(first) = versions.first() else { return Ok(None) };
-    let (mut lineage, mut last, rest) = match marks::load(journal, first)? {
+    let (mut lineage, mut last, rest) = match marks::load(journal, first.batch, first.number)? {
         Some(lines) => {
             let mut lineage = Lineage::resume(salt, lines);
             let text = first.after.map(|id| contents::load(&journal.db, id)).transpose()?.flatten();
@@ -173,7 +173,7 @@ pub(super) fn versions_before(
             .query_row(params![batch, name.as_str()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
         if let Some((number, before, after)) = row.optional()? {
             let version = Version { batch, number, before, after };
-            let is_marked = marks::are_kept(journal, &version)?;
+            let is_marked = marks::are_kept(journal, batch, number)?;
             versions.push(version);
             if is_marked {
                 break;

@@ -12,11 +12,14 @@ use std::time::{Duration, SystemTime};
 
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
+use rusqlite::Transaction;
 
 use super::aside::{digest_of, is_temporary, open_old, set_temporary, temporary};
 use super::journal::{Flush, State};
 use super::place::TempFolders;
-use super::{Approval, AuditEntry, Author, RecordedBatch, RecordedStep, VaultError, Writer, disk};
+use super::{
+    Approval, AuditEntry, Author, RecordedBatch, RecordedStep, VaultError, Writer, disk, inbox, sources, undone,
+};
 use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::Kind;
@@ -280,7 +283,15 @@ impl Writer<'_> {
                 is_swept.store(leftovers.sweep(&vault.dir), Ordering::Relaxed);
             }
         };
-        let mut journal = || core.journal.commit(*number, steps, batch, growth(steps));
+        let beside = |transaction: &Transaction<'_>| {
+            sources::note(transaction, *number, batch.author)?;
+            undone::note(transaction, *number, batch.undoes)?;
+            batch
+                .approval
+                .as_ref()
+                .map_or(Ok(()), |approval| inbox::note_approved(transaction, approval, *number, batch.time))
+        };
+        let mut journal = || core.journal.commit(*number, steps, batch, growth(steps), beside);
         let result = if vault.is_durable() {
             std::thread::scope(|scope| {
                 flush_beside(&puts, &flush, || {

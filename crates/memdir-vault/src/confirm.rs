@@ -6,8 +6,8 @@
 use rusqlite::params;
 
 use super::audit::{self, Chain};
-use super::history::undone_by;
 use super::journal::{Flush, Journal};
+use super::undone::undone_by;
 use super::{AuditEntry, Author, Payload, VaultError, Writer, payload};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::Confirmation;

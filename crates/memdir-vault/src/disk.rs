@@ -11,6 +11,7 @@ use cap_std::fs::OpenOptionsExt;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 
 use memdir_core::path::MemoryPath;
+use memdir_plan::TreeError;
 
 /// Opens a folder; `None` is the root.
 pub(super) fn open_folder(root: &Dir, path: Option<&MemoryPath>) -> io::Result<Dir> {
@@ -128,6 +129,34 @@ const NONBLOCK: i32 = {
     let flags = rustix::fs::OFlags::NONBLOCK.union(rustix::fs::OFlags::NOCTTY).bits();
     flags.cast_signed()
 };
+
+/// Why nothing could be read at a path.
+pub(super) fn unreadable(path: &MemoryPath, error: &io::Error) -> TreeError {
+    let is = |kind| error.kind() == kind;
+    match path.clone() {
+        path if is(io::ErrorKind::NotFound) => TreeError::NotFound(path),
+        path if is(io::ErrorKind::NotADirectory) => TreeError::NotDirectory(path),
+        path if is(io::ErrorKind::IsADirectory) => TreeError::IsDirectory(path),
+        path if is_escape(error) || is_link_error(error) => TreeError::Outside(path),
+        path if is(io::ErrorKind::PermissionDenied) => TreeError::NoAccess(path),
+        // A socket, or a device without a driver.
+        path if no_such_device(error) => TreeError::Unsupported(path),
+        _ => TreeError::Io(error.kind().to_string()),
+    }
+}
+
+fn no_such_device(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    {
+        let number = rustix::io::Errno::NXIO.raw_os_error();
+        error.raw_os_error() == Some(number)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = error;
+        false
+    }
+}
 
 #[cfg(target_os = "linux")]
 mod linux {

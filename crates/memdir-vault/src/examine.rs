@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use super::contents::load;
-use super::inbox::FOLDER as INBOX;
 use super::journal::Journal;
-use super::state::{FOLDER, LOCK, StateFolder, check_own_file, open_own_folder};
+use super::state::{FOLDER, INBOX, LOCK, StateFolder, check_own_file, open_own_folder};
 use super::{Vault, VaultError, disk};
 use memdir_plan::Content;
 

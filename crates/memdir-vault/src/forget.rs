@@ -462,7 +462,7 @@ fn erase(transaction: &Connection, rows: &Rows) -> Result<(), VaultError> {
         transaction.prepare("UPDATE step SET path = NULL, new_path = NULL WHERE batch = ?1 AND number = ?2")?;
     for (batch, number) in &rows.paths {
         forget.execute(params![batch, number])?;
-        marks::forget(transaction, *batch, *number)?;
+        marks::forget(transaction, batch.unsigned_abs(), number.unsigned_abs())?;
     }
     let mut places = transaction.prepare("UPDATE batch SET places = ?2 WHERE id = ?1")?;
     for batch in &rows.places {

@@ -7,9 +7,10 @@ use rusqlite::{OptionalExtension, Transaction, params};
 use serde::Serialize;
 
 use super::journal::{self, Flush, Journal};
-use super::marks::PrunedMarks;
 use super::moves::{self, moves_in, name_after, newest_at, newest_at_or_above, oldest_at_or_above, origin, step_back};
+use super::pruned::PrunedMarks;
 use super::recent::changed;
+use super::undone::{IN_FORCE, undone_by};
 use super::{Core, INIT, Vault, VaultError, Writer, contents, payload};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Log, LogAction, LogEntry};
@@ -45,12 +46,6 @@ pub enum Recorded {
 
 /// Of a span of time, so many batches are told of.
 const MOST_BATCHES: usize = 1_000;
-
-/// How the key of a row of `meta` begins that has the batch by which the one in its key was undone together with a newer one.
-pub(super) const UNDONE: &str = "undone:";
-
-/// Batches that are in force, or will be once they are finished.
-pub(super) const IN_FORCE: &str = "state IN (2, 3)";
 
 impl Vault {
     /// Reads a page of the log, the newest batch first. The entries have no `diff`.
@@ -483,36 +478,6 @@ pub(super) fn batches_in(journal: &Journal, client: Option<&str>, session: &str)
     let standing = found.into_iter().map(|batch| Ok((batch, undone_by(journal, batch)?)));
     let standing: Vec<_> = standing.collect::<Result<_, VaultError>>()?;
     Ok(standing.into_iter().filter(|(_, undone)| undone.is_none()).map(|(batch, _)| batch).collect())
-}
-
-/// Notes the batches that one undoes, the newest first. Its own row has room for the first.
-pub(super) fn note_undone(transaction: &Transaction<'_>, by: u64, undoes: &[u64]) -> Result<(), VaultError> {
-    let sql = "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2";
-    let mut statement = transaction.prepare_cached(sql)?;
-    undoes.iter().skip(1).try_for_each(|batch| {
-        statement.execute(params![format!("{UNDONE}{batch}"), by])?;
-        Ok(())
-    })
-}
-
-/// The newest batch that undoes this one, be it undone itself or not.
-fn newest_undoing(journal: &Journal, batch: u64) -> Result<Option<u64>, VaultError> {
-    let sql = format!(
-        "SELECT max(id) FROM (SELECT id, state FROM batch WHERE undoes = ?1 UNION ALL SELECT id, state FROM batch
-         WHERE id = (SELECT value FROM meta WHERE key = '{UNDONE}' || ?1)) WHERE {IN_FORCE}"
-    );
-    Ok(journal.db.prepare_cached(&sql)?.query_row([batch], |row| row.get(0))?)
-}
-
-/// Follows the undoing of a batch: undone, and the undo undone, and so on.
-pub(super) fn undone_by(journal: &Journal, batch: u64) -> Result<Option<u64>, VaultError> {
-    let first = newest_undoing(journal, batch)?;
-    let (mut last, mut is_undone) = (first, first.is_some());
-    while let Some(undo) = last {
-        last = newest_undoing(journal, undo)?;
-        is_undone ^= last.is_some();
-    }
-    Ok(first.filter(|_| is_undone))
 }
 
 /// One entry of the log.

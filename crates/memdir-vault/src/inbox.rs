@@ -12,12 +12,10 @@ use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::audit::Chain;
 use super::journal::{Flush, Journal, State};
-use super::state::{check_own_file, create_own_folder, open_own_folder};
+use super::state::{INBOX, check_own_file, create_own_folder, open_own_folder};
 use super::{AuditEntry, Author, Payload, Vault, VaultError, Writer, disk, tidied};
 use memdir_core::time::Timestamp;
 
-/// The folder in that of the machine.
-pub(super) const FOLDER: &str = "inbox";
 /// The key of the last number that was given.
 const LAST: &str = "proposals";
 /// How the keys of proposals begin that wait in a file, or are decided and may still have one. The value is [`WAITS`], the batch
@@ -87,7 +85,7 @@ impl Vault {
     pub fn inbox(&self) -> Result<Inbox, VaultError> {
         let core = self.known_core()?;
         let Some(core) = core.as_ref() else { return Ok(Inbox::default()) };
-        let Some(folder) = open_own_folder(core.folder.machine(), FOLDER)? else { return Ok(Inbox::default()) };
+        let Some(folder) = open_own_folder(core.folder.machine(), INBOX)? else { return Ok(Inbox::default()) };
         let names = names(&folder, &core.journal)?;
         Ok(Inbox { is_untidy: !names.leftovers.is_empty(), ..read_all(&folder, &names) })
     }
@@ -109,7 +107,7 @@ impl Writer<'_> {
     ///
     /// As [`Vault::inbox`].
     pub fn inbox(&mut self) -> Result<Inbox, VaultError> {
-        let Some(folder) = open_own_folder(self.core()?.folder.machine(), FOLDER)? else { return Ok(Inbox::default()) };
+        let Some(folder) = open_own_folder(self.core()?.folder.machine(), INBOX)? else { return Ok(Inbox::default()) };
         let names = names(&folder, &self.core()?.journal)?;
         let mut is_untidy = false;
         for name in &names.leftovers {
@@ -141,7 +139,7 @@ impl Writer<'_> {
     /// Those of the database and the system.
     pub fn next_proposal(&mut self) -> Result<u64, VaultError> {
         let mut number = self.last_proposal()? + 1;
-        if let Some(folder) = open_own_folder(self.core()?.folder.machine(), FOLDER)? {
+        if let Some(folder) = open_own_folder(self.core()?.folder.machine(), INBOX)? {
             // A file of this name that nobody could remove.
             while folder.symlink_metadata(name_of(number)).is_ok() {
                 number += 1;
@@ -176,7 +174,7 @@ impl Writer<'_> {
     ) -> Result<(), VaultError> {
         let folder = match content {
             Some(content) => {
-                let folder = create_own_folder(self.core()?.folder.machine(), FOLDER)?;
+                let folder = create_own_folder(self.core()?.folder.machine(), INBOX)?;
                 self.put_file(&folder, number, content, Put::New)?;
                 Some(folder)
             }
@@ -207,7 +205,7 @@ impl Writer<'_> {
     ///
     /// Those of the system; the file is then as it was or as it shall be.
     pub fn replace_proposal(&mut self, number: u64, content: &[u8]) -> Result<(), VaultError> {
-        let folder = create_own_folder(self.core()?.folder.machine(), FOLDER)?;
+        let folder = create_own_folder(self.core()?.folder.machine(), INBOX)?;
         self.put_file(&folder, number, content, Put::Over)
     }
 
@@ -240,7 +238,7 @@ impl Writer<'_> {
 
     fn try_remove_decided(&mut self, numbers: &[u64]) -> Result<(), VaultError> {
         let io = |error| VaultError::io("remove a proposal", None, error);
-        let folder = open_own_folder(self.core()?.folder.machine(), FOLDER)?;
+        let folder = open_own_folder(self.core()?.folder.machine(), INBOX)?;
         if let Some(folder) = &folder {
             for number in numbers {
                 match folder.remove_file(name_of(*number)) {

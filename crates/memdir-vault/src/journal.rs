@@ -6,7 +6,6 @@
 
 use std::time::Duration;
 
-use cap_std::fs::Dir;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
 
@@ -15,8 +14,8 @@ use super::confine::confined;
 use super::error::EXCHANGED;
 use super::place::TempFolders;
 use super::proof::Proof;
-use super::state::StateFolder;
-use super::{Batch, RecordedStep, VaultError, audit, contents, disk, history, inbox, sources};
+use super::state::{LogFile, StateFolder};
+use super::{Batch, RecordedStep, VaultError, audit, contents};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::Kind;
 use memdir_core::retry;
@@ -88,32 +87,6 @@ pub(super) struct Journal {
     pub(super) db: Connection,
     /// What is flushed for [`Flush::Yes`]; nothing ever is under `durability = "atomic"`.
     log: Option<LogFile>,
-}
-
-/// The write-ahead log as a file.
-///
-/// It is flushed by its own handle and not by SQLite, which flushes the log's folder too with the first commit of
-/// every connection: one more flush, and one more wave, in each process.
-#[derive(Debug)]
-pub(super) struct LogFile {
-    /// The folder it is in.
-    pub(super) folder: Dir,
-    /// Its name.
-    pub(super) name: &'static str,
-    /// Whether its name may not be on the disk yet.
-    pub(super) is_new: bool,
-}
-
-impl LogFile {
-    fn flush(&mut self) -> Result<(), VaultError> {
-        let io = |error| VaultError::io("flush the history", None, error);
-        disk::open_to_flush(&self.folder, self.name).and_then(|file| file.sync_data()).map_err(io)?;
-        if self.is_new {
-            disk::sync_folder(&self.folder).map_err(io)?;
-            self.is_new = false;
-        }
-        Ok(())
-    }
 }
 
 impl Journal {
@@ -331,13 +304,14 @@ impl Journal {
         serde_json::from_str(&places).map_err(|error| VaultError::Damaged(format!("places of batch {batch}: {error}")))
     }
 
-    /// Makes a batch certain: its steps, all contents and its audit entries, in one flushed transaction.
+    /// Makes a batch certain: its steps, all contents, its audit entries and what is noted `beside` them, in one flushed transaction.
     pub(super) fn commit(
         &mut self,
         batch: u64,
         steps: &[RecordedStep],
         content: &Batch<'_>,
         growth: Option<i64>,
+        beside: impl Fn(&Transaction<'_>) -> Result<(), VaultError>,
     ) -> Result<(), VaultError> {
         self.transaction(Flush::Yes, |transaction| {
             for (number, step) in steps.iter().enumerate() {
@@ -349,11 +323,7 @@ impl Journal {
                 content.author,
                 content.time,
             )?;
-            sources::note(transaction, batch, content.author)?;
-            history::note_undone(transaction, batch, content.undoes)?;
-            if let Some(approval) = &content.approval {
-                inbox::note_approved(transaction, approval, batch, content.time)?;
-            }
+            beside(transaction)?;
             grow(transaction, growth)?;
             set_state(transaction, batch, State::Committed)
         })

@@ -28,6 +28,7 @@ mod past;
 mod payload;
 mod place;
 mod proof;
+mod pruned;
 mod readers;
 mod reads;
 mod recent;
@@ -43,6 +44,7 @@ mod sweep;
 mod tidied;
 mod tool_calls;
 mod tree;
+mod undone;
 mod walk;
 mod watch;
 

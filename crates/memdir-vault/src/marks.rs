@@ -3,14 +3,10 @@
 //! Owns the rows of `meta` whose keys are `lines:BATCH:STEP`, one for each note at most, and their form: packed rows of a fixed size.
 //! They hold no text and no path.
 
-use std::collections::BTreeSet;
-
-use rusqlite::{Connection, OptionalExtension, Transaction};
+use rusqlite::{Connection, OptionalExtension};
 
 use super::VaultError;
-use super::blame::{self, Authors, Version};
 use super::journal::Journal;
-use memdir_core::path::MemoryPath;
 use memdir_core::report::WrittenBy;
 use memdir_plan::{LineOrigin, MarkedLine};
 
@@ -31,73 +27,16 @@ const BY: [WrittenBy; 7] = [
     WrittenBy::You,
 ];
 
-/// What has to be written when contents are pruned.
-#[derive(Debug, Default)]
-pub(super) struct PrunedMarks {
-    new: Vec<(String, Vec<u8>)>,
-    old: Vec<String>,
-}
-
-impl PrunedMarks {
-    /// Finds the newest version of each note that loses a content, and follows its lines up to there.
-    pub(super) fn of(journal: &Journal, doomed: &BTreeSet<i64>) -> Result<Self, VaultError> {
-        let sql = "SELECT batch, number, path, before, after FROM step
-                   WHERE kind = 4 AND path IS NOT NULL ORDER BY batch DESC, number DESC";
-        let mut statement = journal.db.prepare(sql)?;
-        let mut rows = statement.query([])?;
-        let mut kept = Self::default();
-        let mut done = BTreeSet::new();
-        let mut authors = Authors::new(journal);
-        while let Some(row) = rows.next()? {
-            let (batch, number, after): (u64, u64, Option<i64>) = (row.get(0)?, row.get(1)?, row.get(4)?);
-            let is_pruned = |content: Option<i64>| content.is_some_and(|id| doomed.contains(&id));
-            if !(is_pruned(row.get(3)?) || is_pruned(after)) || done.contains(&(batch, number)) {
-                continue;
-            }
-            let Ok(path) = MemoryPath::parse(&row.get::<_, String>(2)?) else { continue };
-            let versions = blame::versions_before(journal, &path, batch.saturating_add(1))?;
-            done.extend(versions.iter().map(|version| (version.batch, version.number)));
-            if after.is_some() {
-                kept.add(journal, &versions, &mut authors)?;
-            }
-        }
-        Ok(kept)
-    }
-
-    fn add(&mut self, journal: &Journal, versions: &[Version], authors: &mut Authors<'_>) -> Result<(), VaultError> {
-        let Some((first, last)) = versions.first().zip(versions.last()) else { return Ok(()) };
-        let lineage = blame::follow(journal, versions, authors)?;
-        let Some(lines) = lineage.and_then(|lineage| lineage.marked()) else { return Ok(()) };
-        if first.batch < last.batch && are_kept(journal, first)? {
-            self.old.push(key(first.batch, first.number));
-        }
-        let rows: Vec<u8> = lines.iter().flat_map(encode).collect();
-        let packed = zstd::bulk::compress(&rows, 1).unwrap_or_default();
-        self.new.push((key(last.batch, last.number), packed));
-        Ok(())
-    }
-
-    /// Writes what is kept, in the transaction that deletes the contents.
-    pub(super) fn write(&self, transaction: &Transaction<'_>) -> Result<(), VaultError> {
-        let sql = "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
-        for (key, packed) in &self.new {
-            transaction.prepare_cached(sql)?.execute((key, packed))?;
-        }
-        self.old.iter().try_for_each(|key| delete(transaction, key))
-    }
-}
-
 /// Whether the lines of a version are kept.
-pub(super) fn are_kept(journal: &Journal, version: &Version) -> Result<bool, VaultError> {
+pub(super) fn are_kept(journal: &Journal, batch: u64, number: u64) -> Result<bool, VaultError> {
     let mut statement = journal.db.prepare_cached("SELECT 1 FROM meta WHERE key = ?1")?;
-    Ok(statement.query_row([key(version.batch, version.number)], |_| Ok(())).optional()?.is_some())
+    Ok(statement.query_row([key(batch, number)], |_| Ok(())).optional()?.is_some())
 }
 
 /// The lines of a version, where they are kept. What cannot be read is taken for none.
-pub(super) fn load(journal: &Journal, version: &Version) -> Result<Option<Vec<MarkedLine>>, VaultError> {
+pub(super) fn load(journal: &Journal, batch: u64, number: u64) -> Result<Option<Vec<MarkedLine>>, VaultError> {
     let mut statement = journal.db.prepare_cached("SELECT value FROM meta WHERE key = ?1")?;
-    let packed: Option<Vec<u8>> =
-        statement.query_row([key(version.batch, version.number)], |row| row.get(0)).optional()?;
+    let packed: Option<Vec<u8>> = statement.query_row([key(batch, number)], |row| row.get(0)).optional()?;
     let Some(packed) = packed else { return Ok(None) };
     let size = zstd::zstd_safe::get_frame_content_size(&packed).ok().flatten().unwrap_or(u64::MAX);
     let size = usize::try_from(size).ok().filter(|size| *size <= MOST_BYTES);
@@ -105,13 +44,22 @@ pub(super) fn load(journal: &Journal, version: &Version) -> Result<Option<Vec<Ma
     Ok(rows.map(|rows| rows.as_chunks::<LINE>().0.iter().map(decode).collect()))
 }
 
-/// Deletes what is kept of a version whose path is forgotten.
-pub(super) fn forget(db: &Connection, batch: i64, number: i64) -> Result<(), VaultError> {
-    delete(db, &key(batch.unsigned_abs(), number.unsigned_abs()))
+/// Lines as they are kept.
+pub(super) fn packed(lines: &[MarkedLine]) -> Vec<u8> {
+    let rows: Vec<u8> = lines.iter().flat_map(encode).collect();
+    zstd::bulk::compress(&rows, 1).unwrap_or_default()
 }
 
-fn delete(db: &Connection, key: &str) -> Result<(), VaultError> {
-    db.prepare_cached("DELETE FROM meta WHERE key = ?1")?.execute([key])?;
+/// Keeps the packed lines of a version.
+pub(super) fn keep(db: &Connection, batch: u64, number: u64, packed: &[u8]) -> Result<(), VaultError> {
+    let sql = "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
+    db.prepare_cached(sql)?.execute((key(batch, number), packed))?;
+    Ok(())
+}
+
+/// Deletes what is kept of a version.
+pub(super) fn forget(db: &Connection, batch: u64, number: u64) -> Result<(), VaultError> {
+    db.prepare_cached("DELETE FROM meta WHERE key = ?1")?.execute([key(batch, number)])?;
     Ok(())
 }
 

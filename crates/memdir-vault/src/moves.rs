@@ -3,9 +3,9 @@
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::VaultError;
-use super::history::{IN_FORCE, UNDONE, undone_by};
 use super::journal::Journal;
 use super::place::TempFolders;
+use super::undone::{IN_FORCE, UNDONE, undone_by};
 use memdir_core::path::MemoryPath;
 use memdir_plan::{Called, Gone, Since};
 

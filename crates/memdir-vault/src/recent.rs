@@ -2,9 +2,9 @@
 
 use rusqlite::{Row, params};
 
-use super::history::IN_FORCE;
 use super::journal::Journal;
 use super::moves::path;
+use super::undone::IN_FORCE;
 use super::{Vault, VaultError};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::Kind;

@@ -13,8 +13,8 @@ use super::aside::{batch_of, digest_of};
 use super::error::GONE;
 use super::every::{Region, open_parent};
 use super::journal::{Journal, State};
-use super::state::{FOLDER, open_lock, open_own_folder};
-use super::{Examination, Vault, VaultError, Writer, acquire, disk, sessions};
+use super::state::{FOLDER, SESSIONS, open_lock, open_own_folder};
+use super::{Examination, Vault, VaultError, Writer, acquire, disk};
 use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
 
@@ -176,7 +176,7 @@ impl Vault {
         let has_sessions = self.with_parent(|parent| {
             // In the place of the folder there may have been a link, a file or another user's folder.
             let Ok(Some(old)) = open_own_folder(parent, &name) else { return Ok(false) };
-            match disk::rename_new(&old, sessions::FOLDER, new, sessions::FOLDER) {
+            match disk::rename_new(&old, SESSIONS, new, SESSIONS) {
                 Err(error) if disk::is_gone(&error) => Ok(false),
                 Err(error) => Err(VaultError::io("keep the sessions", None, error)),
                 Ok(()) => {

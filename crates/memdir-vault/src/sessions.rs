@@ -14,12 +14,10 @@ use rusqlite::OptionalExtension;
 
 use super::audit::random;
 use super::journal::{Flush, Journal};
-use super::state::{StateFolder, check_own_file, create_own_folder, open_own_folder};
+use super::state::{SESSIONS, StateFolder, check_own_file, create_own_folder, open_own_folder};
 use super::{LockFile, Vault, VaultError, disk};
 use memdir_core::time::Timestamp;
 
-/// The folder in that of the machine.
-pub(super) const FOLDER: &str = "sessions";
 /// How the names of the files end.
 const ENDING: &str = ".jsonl";
 /// How the names of files end that are about to replace a session; they begin with a dot.
@@ -82,7 +80,7 @@ impl Vault {
             drop(self.lock()?);
         }
         let state = StateFolder::create(&self.home())?;
-        let folder = create_own_folder(state.machine(), FOLDER)?;
+        let folder = create_own_folder(state.machine(), SESSIONS)?;
         self.prune_sessions(&folder, now);
         let name = format!("{id}{ENDING}");
         disk::create_name(&folder, &name, 0o600).map_err(io)?;
@@ -243,7 +241,7 @@ impl Vault {
     /// The folder, opened without the database: a caller that holds the lock of the memory looks into it, too.
     fn session_folder(&self) -> Result<Option<Dir>, VaultError> {
         match StateFolder::open(&self.home())? {
-            Some(state) => open_own_folder(state.machine(), FOLDER),
+            Some(state) => open_own_folder(state.machine(), SESSIONS),
             None => Ok(None),
         }
     }

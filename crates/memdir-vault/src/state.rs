@@ -12,8 +12,7 @@ use cap_std::fs::{Dir, DirBuilder, File, Metadata};
 
 use super::audit::random;
 use super::error::GONE;
-use super::journal::LogFile;
-use super::{VaultError, disk, inbox, sessions};
+use super::{VaultError, disk};
 
 /// The folder beside the notes.
 pub(super) const FOLDER: &str = ".memdir";
@@ -29,6 +28,11 @@ pub(super) const WRITE_AHEAD_LOG: &str = "history.sqlite-wal";
 pub(super) const SHARED: &str = "history.sqlite-shm";
 /// The files that a connection has open, the database first.
 pub(super) const FILES: [&str; 3] = [HISTORY, WRITE_AHEAD_LOG, SHARED];
+
+/// The folder of the proposals that wait.
+pub(super) const INBOX: &str = "inbox";
+/// The folder of the conversations that are kept.
+pub(super) const SESSIONS: &str = "sessions";
 
 /// Where the state of a machine belongs.
 #[derive(Debug)]
@@ -160,14 +164,14 @@ impl StateFolder {
     /// one without a word.
     pub(super) fn is_emptied(&self) -> bool {
         // These are looked at first, for another process may be making all of it.
-        let mut beside = [WRITE_AHEAD_LOG, inbox::FOLDER, sessions::FOLDER].into_iter();
+        let mut beside = [WRITE_AHEAD_LOG, INBOX, SESSIONS].into_iter();
         beside.any(|name| self.machine.symlink_metadata(name).is_ok()) && self.is_empty()
     }
 
     /// Makes the folder of the inbox, which shows that the history has its tables. Best effort.
     pub(super) fn show_made(&self) {
-        if self.machine.symlink_metadata(inbox::FOLDER).is_err() {
-            let _ = create_own_folder(&self.machine, inbox::FOLDER);
+        if self.machine.symlink_metadata(INBOX).is_err() {
+            let _ = create_own_folder(&self.machine, INBOX);
         }
     }
 
@@ -318,5 +322,31 @@ fn is_own(metadata: &Metadata) -> bool {
     {
         let _ = metadata;
         true
+    }
+}
+
+/// The write-ahead log as a file.
+///
+/// It is flushed by its own handle and not by SQLite, which flushes the log's folder too with the first commit of
+/// every connection: one more flush, and one more wave, in each process.
+#[derive(Debug)]
+pub(super) struct LogFile {
+    /// The folder it is in.
+    folder: Dir,
+    /// Its name.
+    name: &'static str,
+    /// Whether its name may not be on the disk yet.
+    is_new: bool,
+}
+
+impl LogFile {
+    pub(super) fn flush(&mut self) -> Result<(), VaultError> {
+        let io = |error| VaultError::io("flush the history", None, error);
+        disk::open_to_flush(&self.folder, self.name).and_then(|file| file.sync_data()).map_err(io)?;
+        if self.is_new {
+            disk::sync_folder(&self.folder).map_err(io)?;
+            self.is_new = false;
+        }
+        Ok(())
     }
 }

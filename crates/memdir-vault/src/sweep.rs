@@ -64,11 +64,11 @@ impl Vault {
     pub fn stamp(&self, path: &MemoryPath) -> Result<Option<Swept>, TreeError> {
         let folder = match disk::open_folder(&self.dir, path.parent().as_ref()) {
             Ok(folder) => folder,
-            Err(error) => return absent(super::tree::unreadable(path, &error)),
+            Err(error) => return absent(disk::unreadable(path, &error)),
         };
         let named = match folder.symlink_metadata(path.name()) {
             Ok(metadata) => metadata,
-            Err(error) => return absent(super::tree::unreadable(path, &error)),
+            Err(error) => return absent(disk::unreadable(path, &error)),
         };
         let is_link = named.is_symlink();
         let metadata = if is_link { self.metadata_through_links(path) } else { Ok(named) };

@@ -6,6 +6,7 @@ use std::time::UNIX_EPOCH;
 use cap_fs_ext::DirExt;
 use cap_std::fs::{Dir, File, Metadata};
 
+use super::disk::unreadable;
 use super::walk::Walk;
 use super::{Core, LogQuery, Vault, VaultError, Writer, aside, disk};
 use memdir_core::path::{self, MemoryPath};
@@ -378,31 +379,4 @@ fn is_missing(error: &io::Error) -> bool {
 fn not_a_folder(root: &Dir, path: &MemoryPath, error: io::Error) -> io::Error {
     let is_file = error.kind() == io::ErrorKind::NotADirectory && disk::open_file(root, path).is_ok();
     if is_file || error.kind() != io::ErrorKind::NotADirectory { error } else { io::ErrorKind::NotFound.into() }
-}
-
-pub(super) fn unreadable(path: &MemoryPath, error: &io::Error) -> TreeError {
-    let is = |kind| error.kind() == kind;
-    match path.clone() {
-        path if is(io::ErrorKind::NotFound) => TreeError::NotFound(path),
-        path if is(io::ErrorKind::NotADirectory) => TreeError::NotDirectory(path),
-        path if is(io::ErrorKind::IsADirectory) => TreeError::IsDirectory(path),
-        path if disk::is_escape(error) || disk::is_link_error(error) => TreeError::Outside(path),
-        path if is(io::ErrorKind::PermissionDenied) => TreeError::NoAccess(path),
-        // A socket, or a device without a driver.
-        path if no_such_device(error) => TreeError::Unsupported(path),
-        _ => TreeError::Io(error.kind().to_string()),
-    }
-}
-
-fn no_such_device(error: &io::Error) -> bool {
-    #[cfg(unix)]
-    {
-        let number = rustix::io::Errno::NXIO.raw_os_error();
-        error.raw_os_error() == Some(number)
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = error;
-        false
-    }
 }

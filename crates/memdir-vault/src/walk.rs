@@ -240,7 +240,7 @@ fn entries(
     use rustix::fs::{FileType, RawDir};
 
     let io = |error: rustix::io::Errno| match folder {
-        Some(path) => super::tree::unreadable(path, &error.into()),
+        Some(path) => disk::unreadable(path, &error.into()),
         None => TreeError::Io(std::io::Error::from(error).kind().to_string()),
     };
     let (mut files, mut folders) = (Vec::new(), Vec::new());
