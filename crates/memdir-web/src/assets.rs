@@ -1,7 +1,5 @@
 //! [`Assets`]: the one stylesheet and the one script, served from the program under names that change with their content.
 
-use std::sync::Arc;
-
 use axum::extract::State;
 use axum::http::Uri;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -9,7 +7,6 @@ use axum::response::{IntoResponse, Response};
 use memdir_core::digest::Digest;
 
 use crate::refusal::Refusal;
-use crate::site::Site;
 
 const STYLE: &str = include_str!("app.css");
 const SCRIPT: &str = include_str!("app.js");
@@ -21,7 +18,7 @@ pub(crate) const FOLDER: &str = "/assets/";
 const DIGITS: usize = 12;
 
 /// Where the assets are.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Assets {
     /// The address of the stylesheet.
     pub(crate) style: String,
@@ -41,10 +38,10 @@ impl Assets {
 }
 
 /// Answers with an asset.
-pub(crate) async fn show(State(site): State<Arc<Site>>, uri: Uri) -> Response {
+pub(crate) async fn show(State(assets): State<Assets>, uri: Uri) -> Response {
     let (kind, content) = match uri.path() {
-        path if path == site.assets.style => ("text/css; charset=utf-8", STYLE),
-        path if path == site.assets.script => ("text/javascript; charset=utf-8", SCRIPT),
+        path if path == assets.style => ("text/css; charset=utf-8", STYLE),
+        path if path == assets.script => ("text/javascript; charset=utf-8", SCRIPT),
         _ => return Refusal::Nowhere.into_response(),
     };
     ([(CONTENT_TYPE, kind), (CACHE_CONTROL, "private, max-age=31536000, immutable")], content).into_response()

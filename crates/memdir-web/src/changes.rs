@@ -6,7 +6,7 @@ use memdir_plan::NoteChange;
 
 use crate::diff_lines::DiffLines;
 use crate::href;
-use crate::layout::seen;
+use crate::text::seen;
 
 /// How many notes of one change are listed.
 const MOST_NOTES: usize = 20;

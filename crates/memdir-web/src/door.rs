@@ -1,8 +1,7 @@
-//! [`Door`]: who may see the page, and which requests are the person's own.
+//! [`Door`]: which browsers may see the page.
 //!
-//! A browser comes with a code that works once, within ten minutes, and gets a cookie for it. From then on each request has to show, in this order:
-//! a name of this machine that it calls, a page of ours that it comes from, the cookie, and where it changes something the token
-//! that is bound to that cookie. All of it is kept in this process only, and compared in a time that says nothing.
+//! A browser comes with a code that works once, within ten minutes, and gets a cookie for it. What it has to show from then on the
+//! [guard](crate::guard) looks at. All of it is kept in this process only, and compared in a time that says nothing.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,41 +10,31 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use axum::Router;
-use axum::body::{Body, Bytes, to_bytes};
-use axum::extract::{DefaultBodyLimit, FromRequestParts, Request, State};
-use axum::http::header::{CONTENT_TYPE, COOKIE, HOST, LOCATION, ORIGIN, SET_COOKIE, USER_AGENT};
+use axum::extract::{FromRequestParts, Request};
+use axum::http::header::{COOKIE, HOST, LOCATION, ORIGIN, SET_COOKIE, USER_AGENT};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, Uri};
-use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::Report;
 use memdir_plan as plan;
-use memdir_server::{Names, OpenConnection, catch_panic_async, lock, only};
+use memdir_server::{Names, lock, only};
 use subtle::ConstantTimeEq;
-use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::assets;
-use crate::layout;
-use crate::refusal::{self, Refusal};
-use crate::site::Site;
+use crate::refusal::Refusal;
+use crate::text;
 
 /// Where a browser comes in with its code.
-const ENTRANCE: &str = "/enter";
+pub(crate) const ENTRANCE: &str = "/enter";
 /// The field of a form that holds the token.
 pub(crate) const TOKEN: &str = "token";
-/// The same as a header, for the script.
-const TOKEN_HEADER: HeaderName = HeaderName::from_static("memdir-token");
 /// What the script sends when it fetches a page again by itself.
 const REFRESH: HeaderName = HeaderName::from_static("memdir-refresh");
 /// What the script sends when it searches while the person types: `now` with each key, and `paused` once they have stopped.
 const TYPING: HeaderName = HeaderName::from_static("memdir-typing");
-const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
-const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
-const FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
+pub(crate) const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const PURPOSE: HeaderName = HeaderName::from_static("sec-purpose");
 
 /// A code that was not used lets nobody in after this time: it stands in what the terminal has shown.
@@ -54,10 +43,6 @@ const CODE_LIFE: Duration = Duration::from_secs(10 * 60);
 const MOST_SESSIONS: usize = 32;
 /// So much of what a browser calls itself is told.
 const MOST_NAME: usize = 120;
-/// How many bytes a form may have: a note of the default limit in which every byte is encoded, and something beside it.
-const FORM_BYTES: usize = 8 << 20;
-/// How long a form may take.
-const FORM_TIME: Duration = Duration::from_secs(30);
 
 /// 256 random bits as hexadecimal digits.
 #[derive(Clone)]
@@ -132,7 +117,7 @@ pub enum DoorEvent {
 type Hear = Box<dyn Fn(DoorEvent) + Send + Sync>;
 
 /// A browser that was let in.
-struct Session {
+pub(crate) struct Session {
     /// By which it is named on a page: nothing that lets anybody in.
     number: u64,
     /// When it came.
@@ -154,8 +139,13 @@ struct Session {
 }
 
 impl Session {
+    /// Whether this is the token that its changes have to show.
+    pub(crate) fn has_token(&self, shown: &str) -> bool {
+        self.token.is(shown)
+    }
+
     fn name(&self) -> String {
-        layout::shortened(self.agent.as_deref().unwrap_or("a browser without a name"), MOST_NAME)
+        text::shortened(self.agent.as_deref().unwrap_or("a browser without a name"), MOST_NAME)
     }
 }
 
@@ -172,6 +162,16 @@ pub(crate) struct Visitor {
 }
 
 impl Visitor {
+    /// The visitor of a request that is the person's own.
+    pub(crate) fn of(session: Arc<Session>, request: &Request) -> Self {
+        let is_refresh = request.headers().contains_key(REFRESH);
+        let typing = request.headers().get(TYPING);
+        let is_whole = !is_refresh && typing.is_none();
+        let is_typing = !is_refresh && typing.is_some_and(|typing| typing != "paused");
+        let here = request.uri().path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string);
+        Self { session, is_refresh, is_whole, is_typing, here }
+    }
+
     /// The token that a change has to show.
     pub(crate) fn token(&self) -> &str {
         &self.session.token.0
@@ -321,7 +321,7 @@ impl Door {
 
     /// Lets a browser in that shows the code, which works no more then, nor a while after it was made.
     fn enter(&self, code: &str, headers: &HeaderMap, now: Instant) -> Result<Arc<Session>, Refusal> {
-        let host = text(headers, HOST).ok_or(Refusal::Name)?.to_owned();
+        let host = header(headers, HOST).ok_or(Refusal::Name)?.to_owned();
         let code = {
             let mut waiting = lock(&self.code);
             let is_good = |(waiting, made): &(Secret, Instant)| {
@@ -334,7 +334,7 @@ impl Door {
             tracing::error!(%error, "the system gives no random numbers");
             Refusal::Fault
         })?;
-        let agent = text(headers, USER_AGENT).map(str::to_owned);
+        let agent = header(headers, USER_AGENT).map(str::to_owned);
         let session = Arc::new(Session {
             number: self.entered.fetch_add(1, Ordering::Relaxed) + 1,
             since: Instant::now(),
@@ -358,13 +358,14 @@ impl Door {
     }
 
     /// The session of the cookie, if it is shown by the browser that was given it, under the name by which it called.
-    fn session(&self, headers: &HeaderMap) -> Option<Arc<Session>> {
+    pub(crate) fn session(&self, headers: &HeaderMap) -> Option<Arc<Session>> {
         let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
         let pairs = cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
         let shown: Vec<&str> = pairs.filter(|(name, _)| *name == self.cookie).map(|(_, value)| value).collect();
         let sessions = lock(&self.sessions);
         let known = sessions.iter().find(|session| shown.iter().any(|shown| session.cookie.is(shown)))?;
-        let is_same = text(headers, HOST) == Some(&known.host) && text(headers, USER_AGENT) == known.agent.as_deref();
+        let is_same =
+            header(headers, HOST) == Some(&known.host) && header(headers, USER_AGENT) == known.agent.as_deref();
         if !is_same {
             tracing::warn!("refused a cookie that another browser was given, or for another name");
         }
@@ -372,80 +373,10 @@ impl Door {
     }
 }
 
-/// Puts the door in front of the pages.
-pub(crate) fn guarded(pages: Router<Arc<Site>>, site: &Arc<Site>) -> Router {
-    let pages = pages.layer(DefaultBodyLimit::disable());
-    pages.layer(from_fn_with_state(Arc::clone(site), guard)).with_state(Arc::clone(site))
-}
-
-async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
-    let mut response = match admit(&site, request).await {
-        Ok(Admitted::In(request)) => {
-            catch_panic_async(next.run(request)).await.unwrap_or_else(|_| Refusal::Fault.into_response())
-        }
-        Ok(Admitted::Answered(response)) => response,
-        Err(refusal) => {
-            tracing::info!(?refusal, "refused a request");
-            refusal.into_response()
-        }
-    };
-    if let Some(refusal) = response.extensions().get::<Refusal>().copied() {
-        let page = layout::refused(&site, refusal);
-        let (status, mut parts) = (response.status(), response.into_parts().0);
-        parts.headers.remove(CONTENT_TYPE);
-        response = (status, parts.headers, page).into_response();
-    }
-    refusal::headers(response.headers_mut());
-    response
-}
-
-/// A request that was looked at.
-enum Admitted {
-    In(Request),
-    Answered(Response),
-}
-
-async fn admit(site: &Site, mut request: Request) -> Result<Admitted, Refusal> {
-    let door = &site.door;
-    if !door.is_own_name(request.uri(), request.headers()) {
-        return Err(Refusal::Name);
-    }
-    let is_reading = matches!(*request.method(), Method::GET | Method::HEAD);
-    if !is_reading && request.method() != Method::POST {
-        return Err(Refusal::Method);
-    }
-    let path = request.uri().path();
-    if path.starts_with(assets::FOLDER) {
-        return Ok(Admitted::In(request));
-    }
-    let session = door.session(request.headers());
-    if path == ENTRANCE {
-        return door.answer_entrance(&request, session.as_deref()).map(Admitted::Answered);
-    }
-    let is_own = if is_reading { may_read(request.headers()) } else { may_change(request.headers()) };
-    if !is_own {
-        return Err(Refusal::Page);
-    }
-    let session = session.ok_or(Refusal::Stranger)?;
-    if let Some(connection) = request.extensions().get::<Arc<OpenConnection>>() {
-        connection.admit();
-    }
-    if !is_reading {
-        request = with_token(request, &session).await?;
-    }
-    let is_refresh = request.headers().contains_key(REFRESH);
-    let typing = request.headers().get(TYPING);
-    let is_whole = !is_refresh && typing.is_none();
-    let is_typing = !is_refresh && typing.is_some_and(|typing| typing != "paused");
-    let here = request.uri().path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string);
-    request.extensions_mut().insert(Visitor { session, is_refresh, is_whole, is_typing, here });
-    Ok(Admitted::In(request))
-}
-
 impl Door {
-    fn is_own_name(&self, uri: &Uri, headers: &HeaderMap) -> bool {
+    pub(crate) fn is_own_name(&self, uri: &Uri, headers: &HeaderMap) -> bool {
         // What a form of ours sends: a page without a referrer has no origin, and the browser says itself that it is ours.
-        if text(headers, ORIGIN) == Some("null") && text(headers, FETCH_SITE) == Some("same-origin") {
+        if header(headers, ORIGIN) == Some("null") && header(headers, FETCH_SITE) == Some("same-origin") {
             let mut headers = headers.clone();
             headers.remove(ORIGIN);
             return self.names.allow(uri, &headers);
@@ -453,7 +384,7 @@ impl Door {
         self.names.allow(uri, headers)
     }
 
-    fn answer_entrance(&self, request: &Request, known: Option<&Session>) -> Result<Response, Refusal> {
+    pub(crate) fn answer_entrance(&self, request: &Request, known: Option<&Session>) -> Result<Response, Refusal> {
         let home = |cookie: Option<String>| {
             let mut response = (StatusCode::SEE_OTHER, [(LOCATION, "/")]).into_response();
             if let Some(cookie) = cookie.and_then(|cookie| cookie.parse().ok()) {
@@ -482,48 +413,8 @@ impl Door {
     }
 }
 
-/// Whether a page of ours asks, the person by hand, or a link elsewhere that was followed.
-fn may_read(headers: &HeaderMap) -> bool {
-    let is_followed = || text(headers, FETCH_MODE) == Some("navigate") && text(headers, FETCH_DEST) == Some("document");
-    match only(headers, FETCH_SITE) {
-        None => true,
-        Some(site) => matches!(site, Some("same-origin" | "none")) || is_followed(),
-    }
-}
-
-/// Whether a page of ours sends a change: by the word of the browser, else by the origin that it names.
-fn may_change(headers: &HeaderMap) -> bool {
-    let is_own_origin = || {
-        let host = text(headers, HOST).unwrap_or_default();
-        text(headers, ORIGIN).and_then(|origin| origin.strip_prefix("http://")) == Some(host)
-    };
-    match only(headers, FETCH_SITE) {
-        Some(site) => site == Some("same-origin"),
-        None => is_own_origin(),
-    }
-}
-
-/// Reads the form of a change and looks for the token of its session, and nothing else.
-async fn with_token(request: Request, session: &Session) -> Result<Request, Refusal> {
-    let (parts, body) = request.into_parts();
-    let is_form = text(&parts.headers, CONTENT_TYPE).is_some_and(|kind| {
-        kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/x-www-form-urlencoded"))
-    });
-    if !is_form {
-        return Err(Refusal::Form);
-    }
-    let body: Bytes =
-        timeout(FORM_TIME, to_bytes(body, FORM_BYTES)).await.map_err(|_| Refusal::Slow)?.map_err(|_| Refusal::Size)?;
-    let in_form = form_urlencoded::parse(&body).find(|(name, _)| name == TOKEN).map(|(_, value)| value.into_owned());
-    let shown = in_form.or_else(|| text(&parts.headers, TOKEN_HEADER).map(str::to_owned));
-    if !shown.is_some_and(|shown| session.token.is(&shown)) {
-        return Err(Refusal::Token);
-    }
-    Ok(Request::from_parts(parts, Body::from(body)))
-}
-
 /// The text of a header that is there once.
-fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+pub(crate) fn header(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     only(headers, name).flatten()
 }
 

@@ -8,6 +8,9 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 /// The same without the stroke between folders.
 const PATH: &AsciiSet = &ENCODED.remove(b'/');
 
+/// The endings of the pictures that are shown. SVG is none of them, for it can hold a script.
+const PICTURES: [&str; 5] = ["png", "jpg", "jpeg", "gif", "webp"];
+
 /// The page of a note or folder.
 pub(crate) fn note(path: &MemoryPath) -> String {
     at("notes", path)
@@ -26,6 +29,12 @@ pub(crate) fn in_path(path: &MemoryPath) -> String {
 /// A text as the value in a query.
 pub(crate) fn value(text: &str) -> String {
     utf8_percent_encode(text, ENCODED).to_string()
+}
+
+/// Whether a file has the name of a picture that is shown.
+pub(crate) fn is_picture(path: &MemoryPath) -> bool {
+    let ending = path.name().rsplit_once('.').map(|(_, ending)| ending);
+    ending.is_some_and(|ending| PICTURES.iter().any(|known| known.eq_ignore_ascii_case(ending)))
 }
 
 #[cfg(test)]

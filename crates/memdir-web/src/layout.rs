@@ -1,17 +1,16 @@
 //! What every page has around it, and the parts that pages are composed of.
 
-use std::borrow::Cow;
+use std::path::Path;
 
 use axum::http::StatusCode;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use memdir_core::report::{Code, Failure};
-use memdir_core::text::escape_unseen;
 
 use crate::assets::Assets;
 use crate::diff_lines::DiffLines;
 use crate::door::{Notice, TOKEN, Visitor};
 use crate::refusal::Refusal;
-use crate::site::Site;
+use crate::text;
 
 /// The pages of the navigation that there are, in its order: which, its name, its address.
 const SECTIONS: &[(Section, &str, &str)] = &[
@@ -61,11 +60,11 @@ impl Page {
 }
 
 /// The whole of a page, with the notice that was left for it.
-pub(crate) fn whole(site: &Site, visitor: &Visitor, page: Page) -> Markup {
-    let memory = site.options.root.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+pub(crate) fn whole(assets: &Assets, root: &Path, visitor: &Visitor, page: Page) -> Markup {
+    let memory = root.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let notice = visitor.take_notice();
     frame(
-        &site.assets,
+        assets,
         &format!("{} · {memory}", page.title),
         html! {
             header .top {
@@ -87,7 +86,7 @@ pub(crate) fn whole(site: &Site, visitor: &Visitor, page: Page) -> Markup {
                 @if let Some(notice) = notice { (said(visitor, &notice)) }
                 (page.main)
             }
-            footer .end { p { "This page is served by memdir on this machine, for " (site.options.root.display()) "." } }
+            footer .end { p { "This page is served by memdir on this machine, for " (root.display()) "." } }
         },
     )
 }
@@ -158,7 +157,7 @@ pub(crate) fn wide(name: &str, table: &Markup) -> Markup {
 pub(crate) fn diff(diff: &str) -> Markup {
     let mut lines = DiffLines::default();
     html! {
-        pre .diff { code tabindex="0" { @for line in diff.lines() { span class=[lines.class(line)] { (seen(line)) "\n" } } } }
+        pre .diff { code tabindex="0" { @for line in diff.lines() { span class=[lines.class(line)] { (text::seen(line)) "\n" } } } }
     }
 }
 
@@ -203,7 +202,7 @@ pub(crate) fn sentence(message: &str) -> String {
     let mut letters = message.chars();
     let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
     let end = if message.ends_with(['.', '!', '?', '…']) { "" } else { "." };
-    seen(&format!("{first}{}{end}", letters.as_str())).into_owned()
+    text::seen(&format!("{first}{}{end}", letters.as_str())).into_owned()
 }
 
 /// A message with what stands between backticks as code; one that has no other stays as it is.
@@ -221,10 +220,10 @@ pub(crate) fn code_spans(message: &str) -> Markup {
 }
 
 /// The small page of a request that gets no other.
-pub(crate) fn refused(site: &Site, refusal: Refusal) -> Markup {
+pub(crate) fn refused(assets: &Assets, refusal: Refusal) -> Markup {
     let (title, advice) = refusal.words();
     frame(
-        &site.assets,
+        assets,
         title,
         html! {
             main #main .refusal {
@@ -251,19 +250,6 @@ pub(crate) fn fitting(items: impl IntoIterator<Item = Markup>, most_bytes: usize
         }
     }
     (PreEscaped(shown), left)
-}
-
-/// A text of at most so many letters, as [`seen`], with a sign where it was cut.
-pub(crate) fn shortened(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", seen(text.get(..end).unwrap_or_default())),
-        None => seen(text).into_owned(),
-    }
-}
-
-/// A text about which something is decided: what people do not see in it, or what turns it round, is written as an escape.
-pub(crate) fn seen(text: &str) -> Cow<'_, str> {
-    escape_unseen(text, |letter| matches!(letter, '\n' | '\t'))
 }
 
 fn frame(assets: &Assets, title: &str, body: Markup) -> Markup {

@@ -1,6 +1,6 @@
 //! The memory on a page: what is known, and every decision about it, in a browser on this machine.
 //!
-//! Owns addresses, HTML and the door. It decides nothing about notes or permission: what it shows it asks the engine for, and
+//! Owns addresses, HTML, and who is let in. It decides nothing about notes or permission: what it shows it asks the engine for, and
 //! every change is a typed action of the person's that goes the way of a command's. All engine work is done on the threads of
 //! [`ServedEngine`](memdir_server::ServedEngine), never on the one that serves.
 //!
@@ -18,13 +18,13 @@
 //!    `Then::Go` (an address and what was done, shown once above that page) or `Then::Show` (a page, for a conflict).
 //!    Actions go through `Site::act`; approve, undo and forget call their own engine functions with `Site::person`.
 //! 2. Name its addresses in `pages::routes`, and its place in the navigation in `layout::SECTIONS`.
-//! 3. Every form is made by `layout::post`, which puts the token in; the door refuses a POST without it, whatever the page does.
+//! 3. Every form is made by `layout::post`, which puts the token in; the guard refuses a POST without it, whatever the page does.
 //! 4. Text of notes and of models goes into `html!` as `(text)`, which escapes it; Markdown goes through `markdown::render`.
 //!    Nothing else makes HTML. Addresses of notes are made by `href`.
 //! 5. What should follow changes by others stands in an element with an `id` and `data-live="notes"` (what notes say) or
 //!    `data-live="state"` (history, inbox, audit, clients): the script fetches the page again and puts the new part in its place.
 //!    Such a fetch has `Visitor::is_refresh` set; for a text that this browser was shown it leaves no trace in the audit.
-//! 6. A page that shows text of notes reads them with `note::read`, or names them to `note::excerpts`: the audit says who was shown what.
+//! 6. A page that shows text of notes reads them with `shown::read`, or names them to `shown::excerpts`: the audit says who was shown what.
 //!
 //! No inline script and no inline style works: the content policy forbids them. Classes are in `app.css`.
 
@@ -43,6 +43,7 @@ mod diff_lines;
 mod door;
 mod field;
 mod glance;
+mod guard;
 mod href;
 mod layout;
 mod live;
@@ -55,6 +56,7 @@ mod site;
 mod talk;
 #[cfg(test)]
 mod tests;
+mod text;
 mod who;
 
 pub use door::{DoorEvent, EntryCode};
@@ -82,7 +84,7 @@ pub struct WebOptions {
 
 /// Everything that the page answers, without a network. What goes on by itself ends when `stop` is cancelled.
 pub fn web_routes(site: &Arc<Site>) -> Router {
-    door::guarded(pages::routes(), site)
+    guard::guarded(pages::routes(), site)
 }
 
 /// Serves the page to who comes to `listener` until `stop` is cancelled; what is in hand then is answered, if that does not take

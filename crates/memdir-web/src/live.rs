@@ -1,7 +1,6 @@
 //! [`Live`]: open pages hear that something has changed, over server-sent events. What it is they ask for themselves.
 
 use std::convert::Infallible;
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
@@ -13,7 +12,6 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::door::Visitor;
-use crate::site::Site;
 
 /// A line is sent this often, so that a browser that is gone is noticed.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
@@ -26,7 +24,7 @@ struct Changes {
 }
 
 /// Tells open pages of changes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Live {
     changes: watch::Sender<Changes>,
     closing: CancellationToken,
@@ -69,8 +67,8 @@ impl Live {
 }
 
 /// The events: `notes` and `state`, each without more than that, until the session ends.
-pub(crate) async fn events(State(site): State<Arc<Site>>, visitor: Visitor) -> Response {
-    let (mut changes, closing) = (site.live.changes.subscribe(), (site.closing(), visitor.ended()));
+pub(crate) async fn events(State(live): State<Live>, visitor: Visitor) -> Response {
+    let (mut changes, closing) = (live.changes.subscribe(), (live.closing(), visitor.ended()));
     let seen = *changes.borrow_and_update();
     let events = stream::unfold((changes, seen, closing), async |(mut changes, seen, closing)| {
         let (site, session) = &closing;

@@ -17,7 +17,6 @@ use memdir_note::link::Link;
 use percent_encoding::percent_decode_str;
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd};
 
-use crate::pages::picture;
 use crate::{href, layout};
 
 /// So many bytes of HTML are on one page, if that is not a single block.
@@ -339,7 +338,8 @@ impl<'n> Writer<'n> {
             return picture.alt.push_str(&shown);
         }
         let is_picture = link.kind == LinkKind::Embed;
-        if is_picture && let Some(picture) = self.links.to(&link.path, &link.subpath).filter(|to| picture::is_one(to)) {
+        if is_picture && let Some(picture) = self.links.to(&link.path, &link.subpath).filter(|to| href::is_picture(to))
+        {
             // `|200` and `|200x100` say how wide it is.
             let width = shown.split('x').next().filter(|width| width.len() <= 4 && width.parse::<u16>().is_ok());
             let alt = if width.is_some() { picture.name() } else { &shown };
@@ -366,7 +366,7 @@ impl<'n> Writer<'n> {
         let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
         let (path, written) = (decoded(path), subpath);
         let to = self.of_note(&path, &decoded(written)).or_else(|| self.of_note(&path, written));
-        let picture = self.links.to(&path, written).filter(|to| picture::is_one(to));
+        let picture = self.links.to(&path, written).filter(|to| href::is_picture(to));
         to.map_or(Lead::Nowhere, |to| Lead::Note(to, picture.map(|picture| href::at("pictures", picture))))
     }
 

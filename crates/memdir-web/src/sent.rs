@@ -9,8 +9,8 @@ use memdir_core::report::{Code, Failure};
 use serde::de::DeserializeOwned;
 
 use crate::door::Visitor;
-use crate::layout;
 use crate::site::Site;
+use crate::text;
 
 /// So much of what the reader says is shown.
 const MOST_REASON: usize = 200;
@@ -64,7 +64,7 @@ async fn visitor(parts: &mut Parts, site: &Arc<Site>) -> Result<Visitor, Respons
 }
 
 fn unread(visitor: &Visitor, site: &Site, reason: &str) -> Response {
-    let reason = layout::shortened(reason, MOST_REASON);
+    let reason = text::shortened(reason, MOST_REASON);
     let failure = Failure::new(Code::Usage, format!("what this address or form asks cannot be read: {reason}"));
     site.failed(visitor, &failure.with_hint("nothing was changed: use the links and forms of the pages"))
 }

@@ -3,7 +3,9 @@
 use std::sync::{Arc, OnceLock};
 use std::{fmt, io};
 
+use axum::extract::FromRef;
 use axum::response::{IntoResponse, Response};
+use maud::Markup;
 use memdir_core::action::{Action, Call};
 use memdir_core::report::{Code, Failure, Report};
 use memdir_dialect::Parsed;
@@ -44,6 +46,18 @@ impl fmt::Debug for Site {
     }
 }
 
+impl FromRef<Arc<Site>> for Assets {
+    fn from_ref(site: &Arc<Site>) -> Self {
+        site.assets.clone()
+    }
+}
+
+impl FromRef<Arc<Site>> for Live {
+    fn from_ref(site: &Arc<Site>) -> Self {
+        site.live.clone()
+    }
+}
+
 /// What a change is answered with.
 pub(crate) enum Then {
     /// Another page, above which is said once what was done.
@@ -63,17 +77,16 @@ impl Site {
     /// Joins an engine with the pages.
     #[must_use]
     pub fn new(engine: Engine, options: WebOptions) -> Arc<Self> {
-        let (door, live) = (Door::new(options.names.clone(), options.port), Live::default());
-        let (served, assets, person_files) = (ServedEngine::new(engine), Assets::new(), OnceLock::new());
+        let door = Door::new(options.names.clone(), options.port);
         Arc::new(Self {
-            served,
+            served: ServedEngine::new(engine),
             options,
             door,
-            assets,
-            live,
+            assets: Assets::new(),
+            live: Live::default(),
             glance: Glance::default(),
             talk: Talk::default(),
-            person_files,
+            person_files: OnceLock::new(),
             toolbox: OnceLock::new(),
         })
     }
@@ -165,7 +178,7 @@ impl Site {
         let (site, asking) = (Arc::clone(self), visitor.clone());
         let made = self.served.run(Lane::Read, move || {
             let made = make(&site, &asking);
-            made.map(|page| layout::whole(&site, &asking, page))
+            made.map(|page| site.whole(&asking, page))
         });
         let made = made.await;
         self.served.settle_soon();
@@ -203,12 +216,16 @@ impl Site {
                 axum::response::Redirect::to(&to).into_response()
             }
             Ok(Ok(Then::Show(failure, page))) => {
-                (layout::status(failure.code), layout::whole(self, visitor, page)).into_response()
+                (layout::status(failure.code), self.whole(visitor, page)).into_response()
             }
-            Ok(Ok(Then::Page(page))) => layout::whole(self, visitor, page).into_response(),
+            Ok(Ok(Then::Page(page))) => self.whole(visitor, page).into_response(),
             Ok(Err(failure)) => self.failed(visitor, &failure),
             Err(error) => unfinished(error).into_response(),
         }
+    }
+
+    fn whole(&self, visitor: &Visitor, page: Page) -> Markup {
+        layout::whole(&self.assets, &self.options.root, visitor, page)
     }
 
     /// Carries out actions of the person's, all or none, and gives the first failure if there is one.
@@ -236,7 +253,7 @@ impl Site {
         let names_action = failure.hint.as_deref().is_some_and(|hint| hint.starts_with("list_files"));
         let failure = &if names_action { without_hint_for_models(failure.clone()) } else { failure.clone() };
         let page = layout::failure(failure);
-        (layout::status(failure.code), layout::whole(self, visitor, page)).into_response()
+        (layout::status(failure.code), self.whole(visitor, page)).into_response()
     }
 }
 

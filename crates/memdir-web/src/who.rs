@@ -3,10 +3,11 @@
 use maud::{Markup, html};
 use memdir_core::digest::Digest;
 use memdir_core::report::LogEntry;
+use memdir_engine::FoundFact;
 use memdir_words::ago;
 use memdir_words::who::changed;
 
-use crate::layout::seen;
+use crate::text::seen;
 
 /// How many colours `app.css` has for programs.
 const COLOURS: u8 = 8;
@@ -20,6 +21,17 @@ pub(crate) fn who(door: &str, client: Option<&str>) -> Markup {
 pub(crate) fn made(entry: &LogEntry) -> Markup {
     let class = format!("who {}", colour(&entry.door, entry.client.as_deref()));
     html! { span class=(class) { (seen(&memdir_words::who::made(entry))) } }
+}
+
+/// Who said a fact, and when.
+pub(crate) fn source(fact: &FoundFact) -> Option<String> {
+    let why = fact.why.as_ref()?;
+    if let Some(confirmed) = &why.last_confirmed {
+        return Some(format!("confirmed by you, {}", ago::short(&confirmed.time)));
+    }
+    let last = why.last_written.as_ref()?;
+    let when = last.time.as_deref().map_or_else(String::new, |time| format!(", {}", ago::short(time)));
+    Some(format!("{}{when}", memdir_words::who::wrote(last)))
 }
 
 /// The class of the colour of a program: by its name, else by its door. The person has one that nobody else has.

@@ -10,7 +10,7 @@ use memdir_core::report::{Failure, Value};
 use memdir_engine::Caller;
 use serde::Deserialize;
 
-use super::{clients, note};
+use super::{clients, shown};
 use crate::door::Visitor;
 use crate::layout::{Page, Section};
 use crate::person_files::RegisteredClient;
@@ -73,12 +73,12 @@ pub(crate) async fn show(
 ) -> Response {
     site.show(&visitor, move |site, visitor| {
         let client = clients::registered(site, &name)?;
-        let path = note::named(&path)?;
+        let path = shown::named(&path)?;
         let read = ReadFile { path: path.clone(), start_line: None, end_line: None, as_of: None };
         let answer = site.engine().answer_as(&caller(&client), Action::ReadFile(read));
         // The person has read it now.
         if answer.is_ok() {
-            note::read(site, visitor, &path)?;
+            shown::read(site, visitor, &path)?;
         }
         let text = match answer {
             Ok(Value::Text(text)) => Ok(text),

@@ -15,6 +15,7 @@ use crate::door::Visitor;
 use crate::layout::{self, Page, Section};
 use crate::sent::Query;
 use crate::site::Site;
+use crate::text;
 use crate::who::{when, who};
 use crate::{changes, href};
 
@@ -94,7 +95,7 @@ impl Asked {
 }
 
 fn no_day(text: &str) -> Failure {
-    let message = format!("`{}` is no day", layout::shortened(text, 40));
+    let message = format!("`{}` is no day", text::shortened(text, 40));
     Failure::new(Code::Usage, message).with_hint("give a date such as `2026-11-20`")
 }
 

@@ -22,7 +22,7 @@ use serde::Deserialize;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::{conversations, decide};
+use super::{conversations, rules};
 use crate::door::{Notice, Visitor};
 use crate::layout::{self, Page, Section};
 use crate::sent::{Form, Query};
@@ -263,7 +263,7 @@ fn card(visitor: &Visitor, reviewed: &Reviewed) -> Markup {
                         input type="hidden" name=(crate::door::TOKEN) value=(visitor.token());
                         (known)
                         input type="hidden" name="answer" value=(answer);
-                        input type="hidden" name="rules" value=(decide::digest_of(rules));
+                        input type="hidden" name="rules" value=(rules::digest_of(rules));
                         button { (word) }
                         ul { @for rule in rules { li { code { (rule) } } } }
                     }
@@ -287,10 +287,10 @@ pub(crate) async fn decide(
             Answer::Yes | Answer::No | Answer::Later => None,
         };
         let rules = verdict
-            .map(|verdict| decide::rules_as_shown(site, answered.proposal, verdict, answered.rules.as_deref()))
+            .map(|verdict| rules::rules_as_shown(site, answered.proposal, verdict, answered.rules.as_deref()))
             .transpose()?;
         site.talk.decide(answered.proposal, shown, answered.answer.decision())?;
-        let settled: Vec<String> = rules.iter().flatten().map(|rule| decide::settle(site, rule)).collect();
+        let settled: Vec<String> = rules.iter().flatten().map(|rule| rules::settle(site, rule)).collect();
         let main = html! { h1 { "Answered" } @for line in &settled { p { (layout::sentence(line)) } } p { a href="/chat" { "Back to the chat" } } };
         Ok(Page::new("Answered", Section::Chat, main))
     })

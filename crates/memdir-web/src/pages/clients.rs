@@ -18,6 +18,7 @@ use crate::layout::{self, Page, Section};
 use crate::person_files::{ClientToken, NewClient, RegisteredClient};
 use crate::sent::{Form, Path};
 use crate::site::{Site, Then};
+use crate::text;
 use crate::who::{colour, when};
 
 /// So many programs that are not registered are listed.
@@ -126,7 +127,7 @@ fn globs(globs: &[String]) -> Markup {
 pub(super) fn registered(site: &Site, name: &str) -> Result<RegisteredClient, Failure> {
     let found = site.person_files()?.clients()?.into_iter().find(|client| client.name == name);
     found.ok_or_else(|| {
-        let message = format!("no client `{}` is registered for this memory", layout::shortened(name, 64));
+        let message = format!("no client `{}` is registered for this memory", text::shortened(name, 64));
         Failure::new(Code::NotFound, message).with_hint("Clients lists those that are")
     })
 }

@@ -14,13 +14,14 @@ use memdir_words::said;
 use serde::Deserialize;
 
 use super::note_request::NoteRequest;
-use super::{note, notes, review};
+use super::{notes, review, shown};
 use crate::door::{Notice, Visitor};
 use crate::href;
 use crate::layout::{self, Page, Section};
 use crate::markdown::{self, Links};
 use crate::sent::{Form, Path, Query};
 use crate::site::{Site, Then};
+use crate::text;
 use crate::who::when;
 
 /// So many conversations are on a page.
@@ -78,7 +79,7 @@ pub(crate) async fn list(State(site): State<Arc<Site>>, visitor: Visitor, Query(
 /// What a conversation is called: the first that was said in it.
 pub(crate) fn title(messages: Option<&[KeptMessage]>) -> String {
     let said = messages.and_then(|messages| messages.iter().find(|message| !message.is_forgotten));
-    said.map_or_else(|| "A conversation".to_owned(), |message| layout::shortened(message.text.trim(), TITLE))
+    said.map_or_else(|| "A conversation".to_owned(), |message| text::shortened(message.text.trim(), TITLE))
 }
 
 /// The page of a conversation.
@@ -121,9 +122,9 @@ pub(crate) fn link(site: &Site, id: &str) -> Markup {
     match kept {
         Some(messages) => html! {
             a href=(address(id)) { (title(Some(&messages))) }
-            @if let Some(model) = messages.last().and_then(|message| message.model.as_deref()) { " with " (layout::shortened(model, TITLE)) }
+            @if let Some(model) = messages.last().and_then(|message| message.model.as_deref()) { " with " (text::shortened(model, TITLE)) }
         },
-        None => html! { a href={ "/audit?session=" (href::value(id)) } { (layout::shortened(id, TITLE)) } },
+        None => html! { a href={ "/audit?session=" (href::value(id)) } { (text::shortened(id, TITLE)) } },
     }
 }
 
@@ -148,7 +149,7 @@ fn one(site: &Site, visitor: &Visitor, message: &KeptMessage) -> Markup {
     html! {
         article .message id={ "message-" (message.number) } {
             h2 { "You" @if let Some(time) = message.time { " " small { (when(&time.to_string())) } } }
-            p .raw { (layout::shortened(&message.text, LETTERS)) }
+            p .raw { (text::shortened(&message.text, LETTERS)) }
             h3 { "Answer" }
             @match &reply {
                 Some(reply) => div .text { (markdown::render(reply, &Links::default(), 1).html) },
@@ -187,7 +188,7 @@ fn note_behind(site: &Site, visitor: &Visitor, path: &MemoryPath, reply: &str) -
     let text = site.engine().text_of(path);
     let lines = text.as_deref().map(|text| supporting(reply, text)).unwrap_or_default();
     if !lines.is_empty() {
-        note::excerpts(site, visitor, [path]);
+        shown::excerpts(site, visitor, [path]);
     }
     let at = |line: usize| review::line_address(path, line);
     html! {
@@ -196,7 +197,7 @@ fn note_behind(site: &Site, visitor: &Visitor, path: &MemoryPath, reply: &str) -
             ul .lines {
                 @for (number, line) in &lines {
                     li {
-                        span { (layout::shortened(line.trim(), LINE)) }
+                        span { (text::shortened(line.trim(), LINE)) }
                         span .decide {
                             a .button .small href=(at(*number)) { "Wrong" span .unseen { ": line " (number) " of " (path) } }
                             a .button .small href={ (at(*number)) "&outdated=true#to" } { "Outdated" span .unseen { ": line " (number) " of " (path) } }

@@ -9,7 +9,7 @@ use memdir_core::report::{Code, Failure};
 use serde::Deserialize;
 
 use super::note_request::NoteRequest;
-use super::{note, notes};
+use super::{notes, shown};
 use crate::door::{Notice, Visitor};
 use crate::href;
 use crate::layout::{self, Page, Section};
@@ -52,7 +52,7 @@ pub(crate) async fn delete(request: NoteRequest, Form(sent): Form<Sent>) -> Resp
 
 fn page(site: &Site, visitor: &Visitor, path: &MemoryPath, failure: Option<&Failure>) -> Result<Page, Failure> {
     let is_folder = site.engine().is_folder(path);
-    let text = if is_folder { None } else { Some(note::read(site, visitor, path)?) };
+    let text = if is_folder { None } else { Some(shown::read(site, visitor, path)?) };
     let sources = if is_folder { 0 } else { site.engine().surroundings(path, 0)?.backlinks.len() };
     let fields = html! {
         @if let Some((_, digest)) = &text { input type="hidden" name="digest" value=(digest); }

@@ -9,11 +9,12 @@ use memdir_plan::NoteChange;
 use memdir_words::ago;
 use memdir_words::who::undid;
 
-use super::review;
+use super::{review, shown};
 use crate::door::Visitor;
 use crate::href;
 use crate::layout;
 use crate::site::Site;
+use crate::text;
 use crate::who::made;
 
 /// So many changes are shown, of each so many notes, and of each note so many lines.
@@ -74,12 +75,12 @@ fn change(visitor: &Visitor, entry: &LogEntry, written: &mut Written<'_>) -> Res
     for path in entry.changed.iter().filter(|_| !is_over).take(NOTES) {
         let lines = entry.batch.map(|batch| written.by(batch, path)).unwrap_or_default();
         if !lines.is_empty() {
-            notes.push(note(visitor, path, &super::note::title(site, path), &lines));
-            super::note::excerpts(site, visitor, [path]);
+            notes.push(note(visitor, path, &shown::title(site, path), &lines));
+            shown::excerpts(site, visitor, [path]);
         }
     }
     if notes.is_empty() {
-        super::note::changed(site, visitor, words.as_deref().unwrap_or_default());
+        shown::changed(site, visitor, words.as_deref().unwrap_or_default());
     }
     let left = entry.changed.len().saturating_sub(NOTES);
     Ok(html! {
@@ -111,7 +112,7 @@ fn note(visitor: &Visitor, path: &MemoryPath, title: &str, lines: &[(usize, &str
         ul .lines {
             @for (number, text) in lines.iter().take(LINES) {
                 li {
-                    span .said { (layout::shortened(text, LETTERS)) }
+                    span .said { (text::shortened(text, LETTERS)) }
                     (review::decisions(visitor, path, *number, text))
                 }
             }
@@ -127,7 +128,7 @@ fn in_words(entry: &LogEntry, words: &[NoteChange]) -> Markup {
             @for change in words.iter().take(NOTES) {
                 li {
                     (change.name)
-                    @for line in change.lines.iter().take(LINES) { ": " (layout::shortened(&line.words, LETTERS)) }
+                    @for line in change.lines.iter().take(LINES) { ": " (text::shortened(&line.words, LETTERS)) }
                 }
             }
             @if words.is_empty() {

@@ -11,7 +11,7 @@ use memdir_core::report::{Code, Failure};
 use serde::Deserialize;
 
 use super::note_request::NoteRequest;
-use super::{note, notes};
+use super::{notes, shown};
 use crate::door::{Notice, Visitor};
 use crate::layout::{self, Page, Section};
 use crate::sent::{Form, Query};
@@ -44,7 +44,7 @@ pub(crate) struct Sent {
 pub(crate) async fn show(request: NoteRequest, Query(asked): Query<Asked>) -> Response {
     request
         .show(move |site, visitor, path| {
-            let (text, digest) = note::read(site, visitor, path)?;
+            let (text, digest) = shown::read(site, visitor, path)?;
             if text.contains('\0') {
                 return Err(Failure::new(
                     Code::Unavailable,
@@ -88,7 +88,7 @@ fn now(site: &Site, visitor: &Visitor, path: &MemoryPath) -> Result<Option<Strin
     if let Some(text) = site.engine().text_of(path) {
         return Ok(Some(text));
     }
-    match note::read(site, visitor, path) {
+    match shown::read(site, visitor, path) {
         Ok((text, _)) => Ok(Some(text)),
         Err(failure) if failure.code == Code::NotFound => Ok(None),
         Err(failure) => Err(failure),

@@ -11,12 +11,13 @@ use memdir_engine::{ForgetPreview, ForgetTarget, Forgotten, ForgottenPlace, Plac
 use serde::Deserialize;
 
 use super::note_request::NoteRequest;
-use super::{note, notes};
+use super::{notes, shown};
 use crate::door::Visitor;
 use crate::href;
 use crate::layout::{self, Page, Section};
 use crate::sent::Form;
 use crate::site::{Site, Then};
+use crate::text;
 
 /// So many bytes of the page each list may have.
 const LIST_BYTES: usize = 36 * 1024;
@@ -38,7 +39,7 @@ impl Sent {
     fn target(&self) -> Result<ForgetTarget, Failure> {
         let given = |field: &Option<String>| field.clone().filter(|text| !text.trim().is_empty());
         match (given(&self.note), given(&self.text)) {
-            (Some(path), _) => Ok(ForgetTarget::Note(note::named(&path)?)),
+            (Some(path), _) => Ok(ForgetTarget::Note(shown::named(&path)?)),
             (None, Some(text)) => Ok(ForgetTarget::Text(text)),
             (None, None) => Err(Failure::new(Code::Usage, "there is nothing to forget")
                 .with_hint("write the text that is to be erased")),
@@ -135,7 +136,7 @@ fn form(visitor: &Visitor, failed: Option<(&Sent, &Failure)>) -> Page {
 fn list_page(visitor: &Visitor, target: &ForgetTarget, listed: &ForgetPreview, failure: Option<&Failure>) -> Page {
     let (name, field) = match target {
         ForgetTarget::Note(path) => (path.to_string(), ("note", path.to_string())),
-        ForgetTarget::Text(text) => (format!("“{}”", layout::shortened(text, 80)), ("text", text.clone())),
+        ForgetTarget::Text(text) => (format!("“{}”", text::shortened(text, 80)), ("text", text.clone())),
     };
     let (keep, above) = match target {
         ForgetTarget::Note(path) => (href::note(path), Some(notes::trail(path))),
@@ -165,7 +166,7 @@ fn list_page(visitor: &Visitor, target: &ForgetTarget, listed: &ForgetPreview, f
 
 fn lines(listed: &ForgetPreview) -> Markup {
     let items = listed.lines.iter().map(|line| {
-        html! { li { (linked(&line.path)) ", line " (line.line) ": " (layout::shortened(&line.text, 240)) } }
+        html! { li { (linked(&line.path)) ", line " (line.line) ": " (text::shortened(&line.text, 240)) } }
     });
     let (shown, left) = layout::fitting(items, LIST_BYTES);
     html! {

@@ -12,7 +12,7 @@ use memdir_core::path::MemoryPath;
 use memdir_engine::Surroundings;
 
 use crate::href;
-use crate::layout::shortened;
+use crate::text::shortened;
 
 /// The drawing is a square of this many units.
 const SIDE: f64 = 400.0;

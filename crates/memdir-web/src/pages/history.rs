@@ -12,7 +12,7 @@ use memdir_words::ago::Moment;
 use serde::Deserialize;
 
 use super::note_request::NoteRequest;
-use super::{conversations, note, notes};
+use super::{conversations, notes, shown};
 use crate::door::Visitor;
 use crate::layout::{self, Page, Section};
 use crate::sent::{Path, Query};
@@ -107,7 +107,7 @@ fn days(site: &Site, visitor: &Visitor, log: &Log, note: Option<&MemoryPath>, ol
 fn card(site: &Site, visitor: &Visitor, entry: &LogEntry, note: Option<&MemoryPath>) -> Result<Markup, Failure> {
     let Some(batch) = entry.batch else { return Ok(html! {}) };
     let told = site.engine().changes_of(batch)?;
-    note::changed(site, visitor, told.as_deref().unwrap_or_default());
+    shown::changed(site, visitor, told.as_deref().unwrap_or_default());
     Ok(html! {
         article .card .change id={ "change-" (batch) } {
             (headline(entry, batch))
@@ -204,7 +204,7 @@ pub(crate) async fn show(
 
 fn all_of(site: &Site, visitor: &Visitor, entry: &LogEntry, batch: u64, part: usize) -> Result<Markup, Failure> {
     let told = site.engine().changes_of(batch)?;
-    note::changed(site, visitor, told.as_deref().unwrap_or_default());
+    shown::changed(site, visitor, told.as_deref().unwrap_or_default());
     let diff = match &told {
         Some(_) => site.engine().diff(Some(batch)).map_err(|error| error.failure)?.2,
         None => String::new(),

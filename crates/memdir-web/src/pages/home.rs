@@ -11,14 +11,15 @@ use memdir_core::report::{Code, FactState, Failure, Log};
 use memdir_engine::{FactsQuery, FoundFact, Question, QuestionKind};
 use memdir_plan::count;
 use memdir_vault::LogQuery;
-use memdir_words::{ago, who};
 
-use super::{diary, note, review};
+use super::{diary, review, shown};
 use crate::door::Visitor;
 use crate::href;
 use crate::layout::{self, Page, Section};
 use crate::markdown;
 use crate::site::Site;
+use crate::text;
+use crate::who;
 
 /// What is new is of this time.
 const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -44,7 +45,7 @@ pub(crate) async fn show(State(site): State<Arc<Site>>, visitor: Visitor) -> Res
         };
         let questions = site.glance.questions(site.engine())?;
         let asked_of = questions.iter().take(QUESTIONS);
-        note::excerpts(site, visitor, asked_of.flat_map(|asked| [Some(&asked.path), asked.other.as_ref().map(|other| &other.path)]).flatten());
+        shown::excerpts(site, visitor, asked_of.flat_map(|asked| [Some(&asked.path), asked.other.as_ref().map(|other| &other.path)]).flatten());
         let main = html! {
             h1 { "Your memory" }
             @if let Some(failure) = &trouble { (layout::problem(failure)) }
@@ -128,7 +129,7 @@ fn facts_of(site: &Site, note: &MemoryPath, limit: usize, why: bool) -> Result<V
 fn about_person(site: &Site, visitor: &Visitor, person: &MemoryPath) -> Result<Markup, Failure> {
     let facts = facts_of(site, person, MOST_FACTS, true)?;
     let is_there = site.engine().text_of(person).is_some();
-    note::excerpts(site, visitor, facts.iter().map(|fact| &fact.path));
+    shown::excerpts(site, visitor, facts.iter().map(|fact| &fact.path));
     Ok(html! {
         section #you .card aria-labelledby="you-title" {
             h2 #you-title { @if is_there { a href=(href::note(person)) { "You" } } @else { "You" } }
@@ -137,7 +138,7 @@ fn about_person(site: &Site, visitor: &Visitor, person: &MemoryPath) -> Result<M
                 @for fact in &facts {
                     li {
                         (said(fact))
-                        @if let Some(source) = source(fact) { small .source { (source) } }
+                        @if let Some(source) = who::source(fact) { small .source { (source) } }
                     }
                 }
             }
@@ -149,20 +150,9 @@ fn about_person(site: &Site, visitor: &Visitor, person: &MemoryPath) -> Result<M
 fn said(fact: &FoundFact) -> Markup {
     let text = format!("{}: {}", fact.key, markdown::without_links(&fact.value));
     html! {
-        a .said href=(review::line_address(&fact.path, fact.line)) { (layout::shortened(&text, LETTERS)) }
+        a .said href=(review::line_address(&fact.path, fact.line)) { (text::shortened(&text, LETTERS)) }
         @if fact.state != FactState::Current { " " span .badge { (fact.state) } }
     }
-}
-
-/// Who said so, and when.
-pub(super) fn source(fact: &FoundFact) -> Option<String> {
-    let why = fact.why.as_ref()?;
-    if let Some(confirmed) = &why.last_confirmed {
-        return Some(format!("confirmed by you, {}", ago::short(&confirmed.time)));
-    }
-    let last = why.last_written.as_ref()?;
-    let when = last.time.as_deref().map_or_else(String::new, |time| format!(", {}", ago::short(time)));
-    Some(format!("{}{when}", who::wrote(last)))
 }
 
 /// The notes to which that of the person links, as cards.
@@ -178,7 +168,7 @@ fn around(site: &Site, visitor: &Visitor, person: &MemoryPath) -> Result<Markup,
     let mut cards = Vec::new();
     for note in &notes {
         let facts = facts_of(site, note, FEW_FACTS, false)?;
-        note::excerpts(site, visitor, facts.iter().map(|fact| &fact.path));
+        shown::excerpts(site, visitor, facts.iter().map(|fact| &fact.path));
         cards.push((note, facts));
     }
     Ok(html! {
@@ -188,7 +178,7 @@ fn around(site: &Site, visitor: &Visitor, person: &MemoryPath) -> Result<Markup,
                 div .cards {
                     @for (note, facts) in &cards {
                         div .card {
-                            h3 { a href=(href::note(note)) { (note::title(site, note)) } }
+                            h3 { a href=(href::note(note)) { (shown::title(site, note)) } }
                             ul .facts { @for fact in facts { li { (said(fact)) } } }
                         }
                     }

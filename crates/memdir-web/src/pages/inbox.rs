@@ -12,12 +12,13 @@ use memdir_plan::{Plan, note_changes};
 use memdir_policy::Verdict;
 use serde::Deserialize;
 
-use super::{decide, note};
+use super::{rules, shown};
 use crate::changes;
 use crate::door::Visitor;
 use crate::layout::{self, Page, Section};
 use crate::sent::{Path, Query};
 use crate::site::Site;
+use crate::text;
 use crate::who::{when, who};
 
 /// So many proposals are looked at for one page, if they are not more bytes than this.
@@ -43,7 +44,7 @@ pub(crate) async fn list(State(site): State<Arc<Site>>, visitor: Visitor, Query(
         for id in ids.iter().take(MOST_SHOWN) {
             match site.engine().review_proposal(*id) {
                 Ok(reviewed) => {
-                    note::changed(site, visitor, &note_changes(reviewed.plan.steps()));
+                    shown::changed(site, visitor, &note_changes(reviewed.plan.steps()));
                     cards.push((*id, card(visitor, &reviewed)));
                 }
                 // Somebody has just decided it.
@@ -139,8 +140,8 @@ fn decision(visitor: &Visitor, reviewed: &Reviewed) -> Markup {
                 p { "Always and Never add rules to your settings, which answer every change like this one from now on. `memdir rules` lists and removes them." }
                 @for (answer, name, rules) in &answers {
                     @if let Some(rules) = rules {
-                        input type="hidden" name=(answer) value=(decide::digest_of(rules));
-                        ul { @for rule in rules { li { code { (layout::seen(&rule.to_string())) } } } }
+                        input type="hidden" name=(answer) value=(rules::digest_of(rules));
+                        ul { @for rule in rules { li { code { (text::seen(&rule.to_string())) } } } }
                         p { button name="answer" value=(answer) { (name) } }
                     }
                 }
@@ -220,7 +221,7 @@ pub(super) fn page(
     failure: Option<&Failure>,
 ) -> Result<Page, Failure> {
     let reviewed = site.engine().review_proposal(id)?;
-    note::changed(site, visitor, &note_changes(reviewed.plan.steps()));
+    shown::changed(site, visitor, &note_changes(reviewed.plan.steps()));
     let body = if !asked.calls.is_empty() {
         some_calls(site, visitor, &reviewed.waiting, asked)
     } else if asked.chooses {

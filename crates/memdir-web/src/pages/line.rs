@@ -14,12 +14,13 @@ use memdir_words::{ago, who};
 use serde::Deserialize;
 
 use super::note_request::NoteRequest;
-use super::{conversations, note, notes, review};
+use super::{conversations, notes, review, shown};
 use crate::door::{Notice, Visitor};
 use crate::href;
 use crate::layout::{self, Page, Section};
 use crate::sent::{Form, Query};
 use crate::site::{Site, Then};
+use crate::text;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// A longer line is edited on the page of its note.
@@ -56,7 +57,7 @@ pub(crate) struct Sent {
 pub(crate) async fn show(request: NoteRequest, Query(asked): Query<Asked>) -> Response {
     request
         .show(move |site, visitor, path| {
-            let (text, _) = note::read(site, visitor, path)?;
+            let (text, _) = shown::read(site, visitor, path)?;
             page(site, visitor, path, &text, &asked)
         })
         .await
@@ -99,7 +100,7 @@ fn unsaved(path: &MemoryPath, failure: &Failure, now: Option<&str>, sent: &Sent)
             textarea readonly aria-label="What you wrote" { "\n" (to) }
         }
         h2 { "The line that was shown" }
-        blockquote { (layout::shortened(sent.text.trim(), MOST_BYTES)) }
+        blockquote { (text::shortened(sent.text.trim(), MOST_BYTES)) }
         h2 { "The note as it is now" }
         @if let Some(now) = now {
             p { a .button href=(href::at("edit", path)) { "Edit the whole note" } " " a .button href=(href::note(path)) { "Show the note" } }
@@ -179,7 +180,7 @@ fn page(site: &Site, visitor: &Visitor, path: &MemoryPath, text: &str, asked: &A
     let main = html! {
         (notes::trail(path))
         h1 { "Line " (number) " of " a href=(href::note(path)) { (path.stem()) } }
-        blockquote #line { (layout::shortened(line.trim(), MOST_BYTES)) }
+        blockquote #line { (text::shortened(line.trim(), MOST_BYTES)) }
         (source(site, path, number))
         (layout::post(visitor, "/confirm", html! {
             input type="hidden" name="path" value=(path);
@@ -234,9 +235,9 @@ fn source(site: &Site, path: &MemoryPath, number: usize) -> Markup {
         @if let Some(confirmed) = &provenance.last_confirmed {
             p .quiet { "Confirmed by you, " (ago::short(&confirmed.time)) "." }
         }
-        @if let Some(words) = &provenance.words { p .quiet { "You had said: " (layout::shortened(words, LETTERS)) } }
+        @if let Some(words) = &provenance.words { p .quiet { "You had said: " (text::shortened(words, LETTERS)) } }
         @for former in provenance.replaced.iter().take(1) {
-            p .quiet { "Before, it said: " (layout::shortened(&former.value, LETTERS)) }
+            p .quiet { "Before, it said: " (text::shortened(&former.value, LETTERS)) }
         }
     }
 }

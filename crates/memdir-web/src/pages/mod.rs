@@ -10,6 +10,7 @@ use crate::refusal::Refusal;
 use crate::site::Site;
 use crate::{assets, live};
 
+mod around;
 mod as_client;
 mod audit;
 mod browsers;
@@ -32,13 +33,15 @@ mod note;
 mod note_request;
 mod notes;
 mod past;
-pub(crate) mod picture;
+mod picture;
 mod readers;
 mod rename;
 mod restore;
 mod review;
+mod rules;
 mod search;
 pub(crate) mod settings;
+mod shown;
 mod tools;
 mod undo;
 

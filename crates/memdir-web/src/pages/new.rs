@@ -9,7 +9,7 @@ use memdir_core::action::{Action, CreateFile};
 use memdir_core::report::Failure;
 use serde::Deserialize;
 
-use super::note;
+use super::shown;
 use crate::door::{Notice, Visitor};
 use crate::layout::{self, Page, Section};
 use crate::sent::{Form, Query};
@@ -39,8 +39,8 @@ pub(crate) async fn ask(State(site): State<Arc<Site>>, visitor: Visitor, Query(a
 
 pub(crate) async fn make(State(site): State<Arc<Site>>, visitor: Visitor, Form(sent): Form<Sent>) -> Response {
     site.change(&visitor, move |site, visitor| {
-        let made = note::named(&sent.path).and_then(|path| {
-            let path = if path.is_note() { path } else { note::named(&format!("{path}.md"))? };
+        let made = shown::named(&sent.path).and_then(|path| {
+            let path = if path.is_note() { path } else { shown::named(&format!("{path}.md"))? };
             let content = field::with_lf(&sent.content);
             let asked = CreateFile { path: path.clone(), content };
             Ok((site.act([Action::CreateFile(asked)])?, path))

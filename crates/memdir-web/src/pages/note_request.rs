@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::Failure;
 
-use super::note;
+use super::shown;
 use crate::door::Visitor;
 use crate::layout::Page;
 use crate::sent::Path;
@@ -39,7 +39,7 @@ impl NoteRequest {
         make: impl FnOnce(&Site, &Visitor, &MemoryPath) -> Result<Page, Failure> + Send + 'static,
     ) -> Response {
         let Self { site, visitor, path } = self;
-        site.show(&visitor, move |site, visitor| make(site, visitor, &note::named(&path)?)).await
+        site.show(&visitor, move |site, visitor| make(site, visitor, &shown::named(&path)?)).await
     }
 
     /// As [`Site::change`].
@@ -48,6 +48,6 @@ impl NoteRequest {
         make: impl FnOnce(&Site, &Visitor, &MemoryPath) -> Result<Then, Failure> + Send + 'static,
     ) -> Response {
         let Self { site, visitor, path } = self;
-        site.change(&visitor, move |site, visitor| make(site, visitor, &note::named(&path)?)).await
+        site.change(&visitor, move |site, visitor| make(site, visitor, &shown::named(&path)?)).await
     }
 }

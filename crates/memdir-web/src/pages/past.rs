@@ -20,6 +20,7 @@ use crate::layout::{self, Page, Section};
 use crate::markdown::{self, Links};
 use crate::sent::Query;
 use crate::site::Site;
+use crate::text;
 use crate::who::{made, when};
 use crate::{changes, href};
 
@@ -147,7 +148,7 @@ fn place(at: &str, now: Timestamp) -> Result<At, Failure> {
         return Ok(At::Change(number));
     }
     let end = Timestamp::parse_end(at, now).map_err(|_| {
-        Failure::new(Code::Usage, format!("“{}” is neither a change nor a day", layout::shortened(at, MOST_AT)))
+        Failure::new(Code::Usage, format!("“{}” is neither a change nor a day", text::shortened(at, MOST_AT)))
             .with_hint("write the number of a change such as 3, or a day such as 2026-11-16")
     })?;
     Ok(At::Before(end.plus(Duration::from_micros(1))))

@@ -10,7 +10,7 @@ use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
 use memdir_server::Lane;
 
-use super::{note, notes};
+use super::{around, notes, shown};
 use crate::door::Visitor;
 use crate::href;
 use crate::layout::{Page, Section};
@@ -22,14 +22,6 @@ use crate::site::Site;
 const MOST_BYTES: u64 = 16 << 20;
 /// Even if the file were something else: nothing in it runs or loads anything, and it is a stranger to the pages.
 const POLICY: &str = "default-src 'none'; sandbox";
-/// The endings of the kinds that are shown. SVG is none of them, for it can hold a script.
-const ENDINGS: [&str; 5] = ["png", "jpg", "jpeg", "gif", "webp"];
-
-/// Whether a file has the name of a picture that is shown.
-pub(crate) fn is_one(path: &MemoryPath) -> bool {
-    let ending = path.name().rsplit_once('.').map(|(_, ending)| ending);
-    ending.is_some_and(|ending| ENDINGS.iter().any(|known| known.eq_ignore_ascii_case(ending)))
-}
 
 /// What a file is by its first bytes, whatever it is called.
 fn kind(bytes: &[u8]) -> Option<&'static str> {
@@ -54,12 +46,12 @@ pub(crate) async fn bytes(State(site): State<Arc<Site>>, visitor: Visitor, Path(
 }
 
 fn read(site: &Site, path: &str) -> Result<(&'static str, Vec<u8>), Failure> {
-    let path = note::named(path)?;
+    let path = shown::named(path)?;
     let none = || {
         let message = format!("`{path}` is not a PNG, JPEG, GIF or WebP file");
         Failure::new(Code::UnsupportedFile, message).with_hint("open it yourself")
     };
-    if !is_one(&path) {
+    if !href::is_picture(&path) {
         return Err(none());
     }
     let bytes = site.engine().attachment(&path, MOST_BYTES)?;
@@ -75,7 +67,7 @@ pub(super) fn page(site: &Site, path: &MemoryPath) -> Result<Page, Failure> {
         h1 { (path.name()) }
         div .sides {
             div .text { p { img src=(href::at("pictures", path)) alt=(path.name()); } }
-            aside #beside .beside aria-label="About this picture" { (note::backlinks(site, &around)) }
+            aside #beside .beside aria-label="About this picture" { (around::backlinks(site, &around)) }
         }
     };
     Ok(Page::new(path.name(), Section::Notes, main))

@@ -9,7 +9,7 @@ use memdir_core::report::{Code, Failure};
 use serde::Deserialize;
 
 use super::note_request::NoteRequest;
-use super::{note, notes};
+use super::{notes, shown};
 use crate::door::{Notice, Visitor};
 use crate::href;
 use crate::layout::{self, Page, Section};
@@ -52,8 +52,8 @@ pub(crate) async fn rename(request: NoteRequest, Form(sent): Form<Sent>) -> Resp
 fn target(path: &MemoryPath, to: &str) -> Result<MemoryPath, Failure> {
     let to = to.trim();
     let folder = path.parent().filter(|_| !to.contains('/'));
-    let named = note::named(&folder.map_or_else(|| to.to_owned(), |folder| format!("{folder}/{to}")))?;
-    if path.is_note() && !named.is_note() { note::named(&format!("{named}.md")) } else { Ok(named) }
+    let named = shown::named(&folder.map_or_else(|| to.to_owned(), |folder| format!("{folder}/{to}")))?;
+    if path.is_note() && !named.is_note() { shown::named(&format!("{named}.md")) } else { Ok(named) }
 }
 
 fn digest_of(site: &Site, path: &MemoryPath) -> Option<String> {

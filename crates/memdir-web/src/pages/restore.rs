@@ -12,7 +12,7 @@ use memdir_words::past;
 use serde::Deserialize;
 
 use super::note_request::NoteRequest;
-use super::{note, notes};
+use super::{notes, shown};
 use crate::door::{Notice, Visitor};
 use crate::layout::{self, Page, Section};
 use crate::sent::{Form, Query};
@@ -80,7 +80,7 @@ fn page(
 ) -> Result<Page, Failure> {
     let change = site.engine().propose_restore(path, batch).map_err(|error| error.failure)?;
     let told = note_changes(change.plan().steps());
-    note::changed(site, visitor, &told);
+    shown::changed(site, visitor, &told);
     let whole = change.plan().diff();
     let (diff, count) = changes::diff(&whole, part, changes::PART_BYTES);
     let here = href::at("restore", path);

@@ -10,12 +10,13 @@ use memdir_core::report::{Code, Failure};
 use memdir_engine::{Question, QuestionKind, Reply};
 use serde::Deserialize;
 
-use super::note;
+use super::shown;
 use crate::door::{Notice, Visitor};
 use crate::href;
 use crate::layout::{self, Page, Section};
 use crate::sent::Form;
 use crate::site::{Site, Then, without_hint_for_models};
+use crate::text;
 
 /// So many bytes of questions are on a page.
 const BYTES: usize = 72 * 1024;
@@ -26,7 +27,7 @@ const LETTERS: usize = 300;
 pub(crate) async fn show(State(site): State<Arc<Site>>, visitor: Visitor) -> Response {
     site.show(&visitor, |site, visitor| {
         let questions = site.glance.questions(site.engine())?;
-        note::excerpts(site, visitor, questions.iter().flat_map(|asked| [Some(&asked.path), asked.other.as_ref().map(|other| &other.path)]).flatten());
+        shown::excerpts(site, visitor, questions.iter().flat_map(|asked| [Some(&asked.path), asked.other.as_ref().map(|other| &other.path)]).flatten());
         let main = html! {
             h1 { "Worth an answer" }
             div #questions data-live="notes state" {
@@ -68,7 +69,7 @@ fn card(visitor: &Visitor, question: &Question) -> Markup {
     };
     html! {
         div .card .question {
-            p { span .badge { (word) } " " (layout::code_spans(&layout::sentence(&layout::shortened(&question.question, LETTERS)))) }
+            p { span .badge { (word) } " " (layout::code_spans(&layout::sentence(&text::shortened(&question.question, LETTERS)))) }
             p .quiet {
                 a href=(line_address(path, *line)) { (path) ", line " (line) }
                 @if let Some(other) = other { " · " a href=(line_address(&other.path, other.line)) { (other.path) ", line " (other.line) } }
@@ -77,9 +78,9 @@ fn card(visitor: &Visitor, question: &Question) -> Markup {
                 (layout::post(visitor, "/answer", html! {
                     (known)
                     @if let Some(other) = other {
-                        button name="what" value="only" { "“" (layout::shortened(value, 40)) "” is right; take the other line out" }
+                        button name="what" value="only" { "“" (text::shortened(value, 40)) "” is right; take the other line out" }
                         " "
-                        button name="what" value="other" { "Line " (other.line) " is right; take “" (layout::shortened(value, 40)) "” out" }
+                        button name="what" value="other" { "Line " (other.line) " is right; take “" (text::shortened(value, 40)) "” out" }
                     } @else {
                         button name="what" value="yes" { "Yes, still right" }
                     }
@@ -135,7 +136,7 @@ pub(crate) async fn answer(
     Form(answered): Form<Answered>,
 ) -> Response {
     site.change(&visitor, move |site, _| {
-        let path = note::named(&answered.path)?;
+        let path = shown::named(&answered.path)?;
         let questions = site.glance.questions(site.engine())?;
         let is_it = |question: &&Question| {
             let other = question.other.as_ref();
@@ -179,7 +180,7 @@ pub(crate) async fn confirm(
     Form(confirmed): Form<Confirmed>,
 ) -> Response {
     site.change(&visitor, move |site, _| {
-        let path = note::named(&confirmed.path)?;
+        let path = shown::named(&confirmed.path)?;
         site.engine().confirm(&path, &confirmed.text, &site.person())?;
         let notice = Notice::of(Some("Confirmed; the note is as it was".to_owned()), None);
         Ok(Then::Go { to: super::back(confirmed.back), notice })
@@ -189,7 +190,7 @@ pub(crate) async fn confirm(
 
 /// Yes, no and edit, for a line of a note.
 pub(crate) fn decisions(visitor: &Visitor, path: &MemoryPath, line: usize, text: &str) -> Markup {
-    let unseen = html! { span .unseen { " to “" (layout::shortened(text.trim(), 60)) "”" } };
+    let unseen = html! { span .unseen { " to “" (text::shortened(text.trim(), 60)) "”" } };
     html! {
         span .decide {
             (layout::post(visitor, "/confirm", html! {

@@ -13,11 +13,12 @@ use memdir_note::Note;
 use memdir_plan as plan;
 use serde::Deserialize;
 
-use super::note;
+use super::shown;
 use crate::door::Visitor;
 use crate::layout::{self, Page, Section};
 use crate::sent::Query;
 use crate::site::{Site, unexpected};
+use crate::text;
 use crate::{href, markdown};
 
 /// So many notes are on a page, with so many bytes of them.
@@ -86,7 +87,7 @@ fn find(site: &Site, visitor: &Visitor, asked: &Asked, query: &str) -> Result<Se
     let engine = site.engine();
     if visitor.is_typing() {
         let found = searched(engine.answer_as(&site.person(), action.clone()))?;
-        if !note::are_new(site, visitor, found.hits.iter().map(|hit| &hit.path)) {
+        if !shown::are_new(site, visitor, found.hits.iter().map(|hit| &hit.path)) {
             return Ok(found);
         }
     }
@@ -97,7 +98,7 @@ fn find(site: &Site, visitor: &Visitor, asked: &Asked, query: &str) -> Result<Se
     }
     let found =
         searched(report.actions.into_iter().next().map_or_else(|| Err(unexpected()), |outcome| outcome.result))?;
-    note::are_shown(site, visitor, found.hits.iter().map(|hit| &hit.path));
+    shown::are_shown(site, visitor, found.hits.iter().map(|hit| &hit.path));
     Ok(found)
 }
 
@@ -151,7 +152,7 @@ fn hit_of(site: &Site, asked: &Asked, query: &str, hit: &Hit) -> Markup {
     let text = site.engine().text_of(&hit.path).unwrap_or_default();
     let title = Note::parse(&text).title().unwrap_or_else(|| hit.path.stem().to_owned());
     let snippet: Vec<String> = hit.snippet.lines().map(markdown::as_read).collect();
-    let snippet = layout::shortened(snippet.join("\n").trim(), SNIPPET);
+    let snippet = text::shortened(snippet.join("\n").trim(), SNIPPET);
     let place = hit.heading.as_deref().map(|heading| format!("#{}", markdown::anchor(heading))).unwrap_or_default();
     html! {
         li {

@@ -7,8 +7,9 @@ use axum::response::Response;
 use maud::html;
 
 use crate::door::Visitor;
-use crate::layout::{self, Page, Section};
+use crate::layout::{Page, Section};
 use crate::site::Site;
+use crate::text;
 
 /// So much of a value is shown.
 const LETTERS: usize = 200;
@@ -58,7 +59,7 @@ pub(crate) async fn show(State(site): State<Arc<Site>>, visitor: Visitor) -> Res
                             dt { (setting.key) }
                             dd {
                                 @match &setting.value {
-                                    Some(value) => { code { (layout::shortened(value, LETTERS)) } " " small { (setting.source) } },
+                                    Some(value) => { code { (text::shortened(value, LETTERS)) } " " small { (setting.source) } },
                                     None => span .quiet { "not set" },
                                 }
                             }

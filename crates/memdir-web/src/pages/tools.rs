@@ -14,9 +14,10 @@ use memdir_vault::{AuditQuery, SessionInfo, ToolFilter};
 use super::{audit, conversations};
 use crate::door::Visitor;
 use crate::href;
-use crate::layout::{self, Page, Section};
+use crate::layout::{Page, Section};
 use crate::sent::Path;
 use crate::site::Site;
+use crate::text;
 
 /// So much of what a server says of a tool is shown.
 const LETTERS: usize = 300;
@@ -113,7 +114,7 @@ fn state(server: &ServerState) -> Markup {
                 ServerHealth::Idle => "not needed yet",
                 ServerHealth::Starting => "starting",
                 ServerHealth::Ready { protocol } => { "running, protocol " (protocol) }
-                ServerHealth::Failed { problem } => { span .broken { "not reached: " (layout::shortened(problem, LETTERS)) } }
+                ServerHealth::Failed { problem } => { span .broken { "not reached: " (text::shortened(problem, LETTERS)) } }
             }
             "."
         } @else { "Disabled. " code { "memdir tools enable " (server.name) } }
@@ -163,7 +164,7 @@ fn about(tool: &Tool) -> Markup {
                     PinState::Changed => { " " span .badge .bad { "changed" } }
                     PinState::New => { " " span .badge .bad { "new" } }
                 }
-                " " span .quiet { (layout::shortened(tool.description().trim(), LETTERS)) }
+                " " span .quiet { (text::shortened(tool.description().trim(), LETTERS)) }
             }
         }
     }
