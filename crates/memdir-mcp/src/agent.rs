@@ -11,8 +11,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::service::Service;
-use super::{Client, panics, tool_words, tools};
+use super::service::{self, Service};
+use super::{Client, tool_words};
 use memdir_core::report::{Code, Failure};
 use memdir_engine::{Caller, Engine};
 
@@ -86,10 +86,10 @@ pub(super) async fn ask(
     let message = sent.get(MESSAGE).and_then(Value::as_str).map(str::trim).filter(|message| !message.is_empty());
     let Some(message) = message.filter(|message| message.len() <= MOST_MESSAGE) else {
         let wrong = format!("`{NAME}` takes `{MESSAGE}`, a text of at most {MOST_MESSAGE} bytes");
-        return Ok(tools::failed(&Failure::new(Code::InvalidAction, wrong)));
+        return Ok(service::failed(&Failure::new(Code::InvalidAction, wrong)));
     };
     let (server, message) = (Arc::clone(&service.server), message.to_owned());
-    let caller = tools::caller(service, client, &context.id);
+    let caller = service::caller(service, client, &context.id);
     let words = service.server.tool_words.of(service, client);
     // One message after the other: a model has room for one.
     let turn = tokio::select! {
@@ -115,10 +115,10 @@ pub(super) async fn ask(
     };
     drop(turn);
     service.server.served.settle_soon();
-    let answered = answered.map_err(|_| panics::internal_error())?;
+    let answered = answered.map_err(|_| service::internal_error())?;
     Ok(match answered.and_then(|answer| serde_json::to_value(answer).map_err(broken)) {
         Ok(answer) => CallToolResult::structured(answer),
-        Err(failure) => tools::failed(&failure),
+        Err(failure) => service::failed(&failure),
     })
 }
 

@@ -19,7 +19,7 @@ use serde_json::{Value as Json, json};
 
 use super::hub::ForeignCall;
 use super::service::{self, Service};
-use super::tools::{self, Call};
+use super::tools::Call;
 use super::{Client, lock};
 use memdir_core::digest::Digest;
 use memdir_core::report::{Code, Failure, Report};
@@ -329,7 +329,7 @@ async fn settle(
     if decision == Decision::Later || !service.client(context).is_ok_and(|client| may_ask(&client)) {
         return Ok(());
     }
-    let by = tools::person(service, client, &context.id);
+    let by = service::person(service, client, &context.id);
     let (server, proposal) = (service.server.clone(), question.proposal);
     let decide = move || {
         let decided = decide(&server.engine, &question, decision, &by);

@@ -8,8 +8,8 @@ use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, Referen
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 
-use super::service::Service;
-use super::{prompts, resources, tools};
+use super::service::{self, Service};
+use super::{address, prompts};
 use memdir_core::path::{MAX_PATH_BYTES, MemoryPath};
 use memdir_core::report::Failure;
 use memdir_engine::{Caller, Engine};
@@ -33,7 +33,7 @@ pub(super) async fn complete(
     let client = service.admit(context)?;
     let argument = request.argument;
     let sought = match &request.r#ref {
-        Reference::Resource(template) if template.uri == resources::TEMPLATE && argument.name == "path" => {
+        Reference::Resource(template) if template.uri == address::TEMPLATE && argument.name == "path" => {
             Completed::Path
         }
         Reference::Prompt(prompt) if prompts::has_argument(&prompt.name, &argument.name) => Completed::Name,
@@ -42,7 +42,7 @@ pub(super) async fn complete(
     if argument.value.len() > MAX_PATH_BYTES {
         return Ok(CompleteResult::default());
     }
-    let (server, caller) = (Arc::clone(&service.server), tools::caller(service, &client, &context.id));
+    let (server, caller) = (Arc::clone(&service.server), service::caller(service, &client, &context.id));
     let find = move || {
         let notes = server.engine.every_note()?;
         Ok::<_, Failure>(fitting(&server.engine, &notes, &caller, sought, &argument.value))

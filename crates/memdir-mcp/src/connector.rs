@@ -5,7 +5,7 @@
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
 
-use super::resources::address;
+use super::address::address;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{self, Report};
 use memdir_engine::Engine;

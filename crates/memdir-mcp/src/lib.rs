@@ -17,6 +17,7 @@ use memdir_policy::Mode;
 use memdir_server::{ServedEngine, lock};
 use memdir_vault::WatchEvent;
 
+mod address;
 mod agent;
 mod app;
 mod ask;
@@ -24,6 +25,7 @@ mod client;
 mod complete;
 mod connection;
 mod connector;
+mod handler;
 mod http;
 mod hub;
 mod notices;

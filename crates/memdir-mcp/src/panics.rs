@@ -14,12 +14,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use memdir_server::{Panicked, catch_panic_async};
 
-use super::service::Service;
-
-/// The answer to a request that has panicked.
-pub(super) fn internal_error() -> ErrorData {
-    ErrorData::internal_error("something went wrong inside memdir; the server goes on", None)
-}
+use super::service::{Service, internal_error};
 
 /// A [`Service`] that still answers after a panic.
 #[derive(Clone, Debug)]

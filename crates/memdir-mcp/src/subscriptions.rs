@@ -3,8 +3,7 @@
 //! Old versions subscribe to one note after the other, and hear of lists once they have asked for one. The newest keeps
 //! one request open, and says all in it.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, Weak};
 
 use rmcp::model::{ResourceUpdatedNotificationParam, SubscribeRequestParams, SubscriptionFilter};
 use rmcp::service::{RequestContext, SubscriptionContext};
@@ -12,31 +11,14 @@ use rmcp::{ErrorData, RoleServer};
 
 use super::connection::Connection;
 use super::notices::{Listener, MOST_SUBSCRIPTIONS, TooMany};
-use super::service::Service;
-use super::{Server, hub, lock, resources, tools};
+use super::service::{self, Service};
+use super::{Server, address, hub, lock};
 use memdir_core::digest::Digest;
 use memdir_engine::Caller;
 use memdir_server::Lane;
 
 /// So many requests to listen may have been granted and not begun.
 const MOST_GRANTED: usize = 64;
-
-/// Who listens at the other end of a connection, until that ends.
-#[derive(Debug, Default)]
-pub(super) struct Listening {
-    /// The client itself, in the old versions.
-    client: OnceLock<Arc<Listener>>,
-    /// Requests to listen that were granted and have not begun.
-    granted: Mutex<VecDeque<Arc<Listener>>>,
-}
-
-impl Drop for Listening {
-    fn drop(&mut self) {
-        if let Some(listener) = self.client.get() {
-            listener.end();
-        }
-    }
-}
 
 /// Subscribes to a note, in the old versions.
 pub(super) async fn subscribe(
@@ -45,9 +27,9 @@ pub(super) async fn subscribe(
     context: &RequestContext<RoleServer>,
 ) -> Result<(), ErrorData> {
     let client = service.admit(context)?;
-    let path = resources::path(&request.uri)?;
-    if !service.server.engine.lets_read(&tools::caller(service, &client, &context.id), &path) {
-        return Err(resources::not_granted());
+    let path = address::path(&request.uri)?;
+    if !service.server.engine.lets_read(&service::caller(service, &client, &context.id), &path) {
+        return Err(address::not_granted());
     }
     let listener = listener(service, context);
     listener.subscribe(request.uri, path.clone()).map_err(|TooMany| {
@@ -96,7 +78,7 @@ pub(super) fn accepted(service: &Service, requested: &SubscriptionFilter) -> Sub
     let mut addresses = Vec::new();
     if wished.len() <= MOST_SUBSCRIPTIONS {
         for address in wished {
-            if let Ok(path) = resources::path(address)
+            if let Ok(path) = address::path(address)
                 && listener.subscribe(address.clone(), path.clone()).is_ok()
             {
                 notices.know(engine, &path);
@@ -177,7 +159,7 @@ pub(super) async fn listen(service: &Service, context: SubscriptionContext) -> R
 
 /// Who listens and what they may do, as of now.
 fn caller(service: &Service, request: &RequestContext<RoleServer>) -> Option<Caller> {
-    service.client(request).ok().map(|client| tools::caller(service, &client, &request.id))
+    service.client(request).ok().map(|client| service::caller(service, &client, &request.id))
 }
 
 /// The listener of a connection, which is made, and begins to tell, when it is wanted first.

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, JsonObject, ListToolsResult, RequestId, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, JsonObject, ListToolsResult, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::ask::Waiting;
 use super::connection::Connection;
@@ -134,7 +134,7 @@ pub(super) async fn call(
     if !is_offered(&service.server, client, &request.name) {
         return match &service.server.options.hub {
             Some(hub) => hub::call(service, client, hub, request, context).await,
-            None => Err(no_tool(&request.name)),
+            None => Err(service::no_tool(&request.name)),
         };
     }
     if let Some(state) = &request.request_state
@@ -167,16 +167,6 @@ pub(super) async fn call(
     Ok(answered.with_server_info(context).into())
 }
 
-/// What a call is answered by of a tool that the client is not offered.
-pub(super) fn no_tool(name: &str) -> ErrorData {
-    ErrorData::invalid_params(format!("there is no tool `{}`; `tools/list` names them", catalog::shorten(name)), None)
-}
-
-/// What a call is answered by that failed before any action.
-pub(super) fn failed(failure: &Failure) -> CallToolResult {
-    CallToolResult::structured_error(json!({"error": failure}))
-}
-
 fn connector_tool(server: &Server, name: &str) -> Option<&'static ConnectorTool> {
     connector::tool(name).filter(|_| server.options.tools == ToolSet::Chatgpt)
 }
@@ -191,7 +181,7 @@ async fn ask_connector(
 ) -> Result<CallToolResult, ErrorData> {
     let arguments = match tool.arguments(&arguments.unwrap_or_default()) {
         Ok(arguments) => arguments,
-        Err(message) => return Ok(failed(&Failure::new(Code::InvalidAction, message))),
+        Err(message) => return Ok(service::failed(&Failure::new(Code::InvalidAction, message))),
     };
     let call = begin(service, client, tool.action, arguments, context).await?;
     let server = Arc::clone(&service.server);
@@ -228,7 +218,7 @@ pub(super) async fn run(
     parsed: Parsed,
     context: &RequestContext<RoleServer>,
 ) -> Result<Report, ErrorData> {
-    let caller = caller(service, client, &context.id);
+    let caller = service::caller(service, client, &context.id);
     let (server, connection) = (service.server.clone(), service.connection.clone());
     let words = server.tool_words.of(service, client);
     let lane = if only_reads(&parsed) { Lane::Read } else { Lane::Write };
@@ -275,7 +265,7 @@ pub(super) async fn refuse(
     let parsed = dialect::parse_tool_call(&tool, request.arguments.unwrap_or_default()).refused(&failure);
     let frame = parsed.frame.clone();
     let report = if too_soon.is_news {
-        let (engine, caller) = (service.server.engine.clone(), caller(service, client, &context.id));
+        let (engine, caller) = (service.server.engine.clone(), service::caller(service, client, &context.id));
         service.work(Lane::Read, context, move || engine.conclude(engine.propose(parsed, caller))).await?
     } else {
         let refused = |entry| if let Entry::Unread(unread) = entry { Some(unread.into()) } else { None };
@@ -290,26 +280,6 @@ fn only_reads(parsed: &Parsed) -> bool {
         Entry::Call(call) => catalog::access(&call.action) == Access::Read,
         Entry::Unread(_) => true,
     })
-}
-
-/// Who asks, and what they may do.
-pub(super) fn caller(service: &Service, client: &Client, id: &RequestId) -> Caller {
-    Caller {
-        grant: client.grant.clone(),
-        mode: service.server.options.mode,
-        read_only: service.server.options.read_only,
-        ..through(Caller::model("mcp"), service, client, id)
-    }
-}
-
-/// The person at a client.
-pub(super) fn person(service: &Service, client: &Client, id: &RequestId) -> Caller {
-    through(Caller::person("mcp"), service, client, id)
-}
-
-fn through(caller: Caller, service: &Service, client: &Client, id: &RequestId) -> Caller {
-    let name = Some(client.name.clone()).filter(|name| !name.is_empty());
-    caller.for_client(name).in_session(service.connection.session.clone()).with_message(Some(id.to_string()))
 }
 
 /// What a call is answered by.

@@ -6,8 +6,7 @@ use std::ops::Range;
 use html5gum::{DefaultEmitter, Token, Tokenizer};
 
 use super::heading;
-use super::link::Style;
-use super::markup::Inline;
+use super::inline::{Inline, Style};
 
 /// The attributes whose value is one address.
 const ADDRESSES: &[&[u8]] = &[b"href", b"poster", b"src"];

@@ -18,6 +18,7 @@ pub mod fact;
 mod front;
 pub mod heading;
 mod html;
+mod inline;
 pub mod link;
 mod markup;
 pub mod name;

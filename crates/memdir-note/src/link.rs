@@ -10,7 +10,9 @@ use std::ops::Range;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
 use super::front::{Quote, Scalar};
-use super::markup::{self, Inline, Markup, crosses, touches};
+use super::inline::Inline;
+pub use super::inline::Style;
+use super::markup::{self, Markup, crosses, touches};
 use super::{Note, Syntax};
 use memdir_core::report::LinkKind;
 
@@ -39,21 +41,6 @@ pub struct Link {
     pub line: usize,
     /// How the characters of its path are written.
     pub style: Style,
-}
-
-/// How the characters of a path are written.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum Style {
-    /// As they are, between `[[` and `]]`.
-    Wiki,
-    /// The same in a scalar of YAML.
-    Yaml(Quote),
-    /// With `%20` for a blank, between `(` and `)`.
-    Encoded,
-    /// Between `<` and `>`.
-    Angled,
-    /// In a tag of HTML, or in a link of Markdown in a scalar of YAML: with `%XX` for every character with a meaning there.
-    Strict,
 }
 
 /// The parts of a link that somebody names, not in a note.

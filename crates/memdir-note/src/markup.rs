@@ -9,7 +9,7 @@ use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 
 use super::heading::{self, Heading};
 use super::html;
-use super::link::Style;
+use super::inline::{Inline, Style};
 use super::run::{Runs, Tracker};
 
 /// What one pass finds. Every range is in bytes of the whole note.
@@ -30,24 +30,6 @@ pub(super) struct Markup {
     pub(super) runs: Runs,
     /// Paragraphs, items, quotes and other blocks, the outer ones first.
     blocks: Vec<(Shape, Range<usize>)>,
-}
-
-/// A link that Markdown itself has.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) struct Inline {
-    /// All of it.
-    pub(super) span: Range<usize>,
-    /// What is shown, as it is written.
-    pub(super) text: Range<usize>,
-    /// The destination as it is written, without `<` and `>` or quotes.
-    pub(super) destination: Range<usize>,
-    /// The destination as it is meant.
-    pub(super) url: String,
-    /// How the characters of the destination are written.
-    pub(super) style: Style,
-    pub(super) is_image: bool,
-    /// Whether it is one whatever it leads to. A definition such as `[todo]: call` may as well be text.
-    pub(super) is_sure: bool,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -71,15 +71,14 @@ pub use map_tree::{MapTree, Unmet};
 pub use names::{NoteNames, the_only};
 pub use new_words::{add_stems, stems};
 pub use receipt::UNDO;
+pub use relink::LaterLinks;
 pub use remember::{as_item, title_of};
 pub use search_files::marks;
 pub use seen::Seen;
 pub use step::{Content, Image, Step};
 pub use tool_words::{ClientWords, NewWords, ToolWords};
 pub use tree::{Altered, Effort, Entry, Listing, PastBatch, Said, Scan, Scanned, Stamp, Stat, Swept, Tree, TreeError};
-pub use undo::{
-    Gone, LaterLinks, Since, UndoError, followed, restore, undo, undo_all, undo_with_later, would_conflict,
-};
+pub use undo::{Gone, Since, UndoError, followed, restore, undo, undo_all, undo_with_later, would_conflict};
 pub use wanted::Wanted;
 
 use overlay::{Overlay, Trouble};

@@ -7,7 +7,6 @@ use std::ops::Range;
 use crate::overlay::{Overlay, Trouble};
 use crate::step::{Content, Image};
 use crate::tree::{Effort, Scan, Scanned, Tree};
-use crate::undo::LaterLinks;
 use crate::{Planner, words};
 use memdir_core::action::Call;
 use memdir_core::path::MemoryPath;
@@ -204,6 +203,14 @@ impl<T: Tree> Planner<'_, T> {
 
 /// What has to be written anew, by the paths of links.
 type LeftLinks = HashMap<(String, Syntax), Left>;
+
+/// What tells which links were written since a batch.
+pub struct LaterLinks<'l> {
+    /// Whether a note says something else than right after the batch.
+    pub changed: &'l dyn Fn(&MemoryPath) -> bool,
+    /// What a note said right after the batch, where that is known.
+    pub said: &'l dyn Fn(&MemoryPath) -> Option<String>,
+}
 
 /// The links that lead to `from` or into it, or stand in it, in notes that were changed since it got that name. They are looked for before
 /// it is called `to` again, and [`Later::mend`]ed after that.

@@ -4,7 +4,7 @@
 
 use crate::change::Plan;
 use crate::overlay::{Overlay, Trouble};
-use crate::relink::Later;
+use crate::relink::{Later, LaterLinks};
 use crate::step::{Content, Image, Step};
 use crate::tree::{Tree, TreeError};
 use crate::{Limits, diff, merge};
@@ -52,14 +52,6 @@ impl From<Trouble> for UndoError {
             Trouble::Mixed(path) => Self::Blocked(path),
         }
     }
-}
-
-/// What tells which links were written since a batch.
-pub struct LaterLinks<'l> {
-    /// Whether a note says something else than right after the batch.
-    pub changed: &'l dyn Fn(&MemoryPath) -> bool,
-    /// What a note said right after the batch, where that is known.
-    pub said: &'l dyn Fn(&MemoryPath) -> Option<String>,
 }
 
 /// Plans the inverse of the steps of a batch, on the memory as it is now.

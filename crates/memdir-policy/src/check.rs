@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use super::detect::Finding;
+use super::finding::Finding;
 
 /// A card number: grouped as on a card, of a known issuer, with a right Luhn sum.
 pub(super) fn card(found: &Finding<'_>) -> bool {

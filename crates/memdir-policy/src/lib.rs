@@ -16,6 +16,7 @@ use memdir_core::report::{Code, Failure, Issue};
 mod check;
 mod detect;
 mod filter;
+mod finding;
 mod glob;
 mod grant;
 mod labelled;

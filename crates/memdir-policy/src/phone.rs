@@ -4,7 +4,7 @@
 //! dial is told by its shape: how many digits, in what groups, and that it is none of the other things that are written so,
 //! which are dates, sums, addresses of machines and the numbers of books.
 
-use super::detect::Finding;
+use super::finding::Finding;
 
 /// A number whose shape is that of a phone number.
 pub(super) fn is_number(found: &Finding<'_>) -> bool {

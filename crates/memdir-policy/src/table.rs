@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use super::Verdict;
 use super::check;
-use super::detect::Finding;
+use super::finding::Finding;
 use super::phone;
 
 /// The files, in the order in which findings are reported.

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
-use super::detect::{self, Finding};
+use super::detect;
+use super::finding::Finding;
 use super::table::{Case, Class, Row, rows};
 use super::*;
 use memdir_core::action::*;

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::looked::{Looked, MOST_LOOKED, Words};
+use super::looked::{Looked, MOST_LOOKED};
 use super::record::{Record, Records};
+use super::text::Words;
 use super::text::{Evidence, Left};
 use super::trail::{IDENT, Trail, Way};
 use super::{Bm25, Fit, Number, Point, Question, Source, SourceError, Word, best_first, passage, spelling};

@@ -4,7 +4,8 @@
 //! lead to it, by one of its facts or by one of its paragraphs. A rare word counts for more than one that many notes
 //! hold.
 
-use super::looked::{Fact, Led, Looked, Words, bit};
+use super::looked::{Fact, Led, Looked};
+use super::text::{Words, bit};
 use super::{Bm25, MOST_WORDS, Question};
 use memdir_note::words::is_unspaced;
 

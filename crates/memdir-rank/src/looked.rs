@@ -4,16 +4,13 @@ use std::collections::BTreeSet;
 
 use super::Number;
 use super::record::{FactWords, Record};
-use super::text::Left;
+use super::text::{Left, Words, bit};
 use super::trail::Way;
 
 /// So many of the best notes are looked at for what they explain.
 pub(super) const MOST_LOOKED: usize = 8;
 /// Of one note so many different parts count.
 const MOST_UNITS: usize = 256;
-
-/// Words of a question, as bits by their order in [`super::Question::words`].
-pub(super) type Words = u64;
 
 /// One of the best notes, in words of the question.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -81,10 +78,6 @@ impl Fact {
 
 fn bits(words: &[u8]) -> Words {
     words.iter().fold(0, |bits, word| bits | bit(usize::from(*word)))
-}
-
-pub(super) fn bit(word: usize) -> Words {
-    u32::try_from(word).ok().and_then(|word| 1u64.checked_shl(word)).unwrap_or_default()
 }
 
 /// The words of which fewer are left than there were.

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use super::Question;
 use super::function_words::is_function_word;
-use super::looked::{Words, bit};
 use super::question::MOST_WORDS;
 use super::text::{Evidence, Left};
+use super::text::{Words, bit};
 use memdir_note::stem::Languages;
 use memdir_note::words;
 

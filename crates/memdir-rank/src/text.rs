@@ -153,3 +153,11 @@ impl Evidence {
         (worth, taken)
     }
 }
+
+/// Words of a question, as bits by their order in [`super::Question::words`].
+pub(super) type Words = u64;
+
+/// A word by its number, as one of them.
+pub(super) fn bit(word: usize) -> Words {
+    u32::try_from(word).ok().and_then(|word| 1u64.checked_shl(word)).unwrap_or_default()
+}

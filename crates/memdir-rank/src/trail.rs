@@ -6,9 +6,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::links::MOST_NAMESAKES;
-use super::looked::bit;
 use super::record::{Beside, Records};
-use super::text::{Evidence, Left};
+use super::text::{Evidence, Left, bit};
 use super::{Asking, Number, Question, Source, SourceError, best_first, called};
 use memdir_core::path::{MemoryPath, PERSON, PERSON_NOTE};
 

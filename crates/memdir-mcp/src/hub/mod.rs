@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use super::ask::Waiting;
 use super::server_info::WithServerInfo;
 use super::service::{self, Service};
-use super::{Client, tool_words, tools, verbatim};
+use super::{Client, tool_words, verbatim};
 use memdir_core::action::Access;
 use memdir_core::catalog::Row;
 use memdir_core::digest::Digest;
@@ -162,10 +162,10 @@ pub(super) async fn call(
 ) -> Result<CallToolResponse, ErrorData> {
     if let Some(state) = &request.request_state {
         let waiting = service.server.pending_calls.take(client, &request, state)?;
-        let Waiting::Foreign(call) = waiting else { return Err(tools::no_tool(&request.name)) };
+        let Waiting::Foreign(call) = waiting else { return Err(service::no_tool(&request.name)) };
         let is_granted = is_granted(client, call.tool());
         if !is_granted {
-            return Err(tools::no_tool(&request.name));
+            return Err(service::no_tool(&request.name));
         }
         let call = call.resume(client, &request);
         return run::go_on(service, client, call, request, context).await;
@@ -175,10 +175,10 @@ pub(super) async fn call(
     let (name, arguments) = (request.name.as_ref(), request.arguments.clone().unwrap_or_default());
     let wanted = match read(hub, client, name, arguments) {
         Some(Ok(wanted)) => wanted,
-        Some(Err(failure)) => return Ok(tools::failed(&failure).with_server_info(context).into()),
+        Some(Err(failure)) => return Ok(service::failed(&failure).with_server_info(context).into()),
         None => {
             note_hidden(service, client, hub, (name, request.arguments.clone().unwrap_or_default()), context);
-            return Err(tools::no_tool(name));
+            return Err(service::no_tool(name));
         }
     };
     let answered = match wanted {
@@ -190,7 +190,7 @@ pub(super) async fn call(
             Err(failure) => Err(failure),
         },
     };
-    Ok(answered.unwrap_or_else(|failure| tools::failed(&failure)).with_server_info(context).into())
+    Ok(answered.unwrap_or_else(|failure| service::failed(&failure)).with_server_info(context).into())
 }
 
 /// What comes after a cursor, where the client still has the tool that said it.
@@ -236,7 +236,7 @@ fn note_hidden(
 ) {
     let Some(tool) = tools.iter().find(|tool| tool.name.as_str() == name) else { return };
     let call = call_of(client, tool, arguments);
-    let (caller, server) = (tools::caller(service, client, &context.id), Arc::clone(&service.server));
+    let (caller, server) = (service::caller(service, client, &context.id), Arc::clone(&service.server));
     let (engine, toolbox) = (Arc::clone(&server.engine), Arc::clone(&hub.toolbox));
     // Nothing is switched on, so it is refused before anybody is asked.
     let refuse = move || {
@@ -272,9 +272,9 @@ fn answer(
         }
         Err(failure) if failure.code == Code::PermissionRequired => {
             let hint = format!("the person can type `memdir tools allow {}`; nothing was sent", tool.name);
-            tools::failed(&failure.with_hint(hint)).with_server_info(context)
+            service::failed(&failure.with_hint(hint)).with_server_info(context)
         }
-        Err(failure) => tools::failed(&failure).with_server_info(context),
+        Err(failure) => service::failed(&failure).with_server_info(context),
     }
 }
 
@@ -282,7 +282,7 @@ fn answer(
 fn whole(result: Map<String, Value>, context: &RequestContext<RoleServer>) -> CallToolResult {
     let result = Value::Object(version::result(result, context.protocol_version().as_ref()));
     // Where the library can read nothing of it, this is what is left to say, should all else fail.
-    let unread = || tools::failed(&Failure::new(Code::Unavailable, "the answer cannot be passed on"));
+    let unread = || service::failed(&Failure::new(Code::Unavailable, "the answer cannot be passed on"));
     let mut known: CallToolResult = serde_json::from_value(result.clone()).unwrap_or_else(|_| unread());
     known.result_type = service::is_modern(context).then_some(ResultType::COMPLETE);
     verbatim::put(context, &known, result);

@@ -20,7 +20,7 @@ use super::question::{self, Question};
 use crate::ask::{self, Waiting};
 use crate::server_info::WithServerInfo;
 use crate::service::{self, Service};
-use crate::{Client, panics, tool_words, tools};
+use crate::{Client, tool_words};
 use memdir_core::report::{Code, Failure};
 use memdir_engine::ToolConsent;
 use memdir_plan::ClientWords;
@@ -115,7 +115,7 @@ pub(super) fn begin(
     let (engine, toolbox, connection) =
         (Arc::clone(&service.server.engine), Arc::clone(toolbox), Arc::clone(&service.connection));
     let (words, is_bounded) = (service.server.tool_words.of(service, client), super::tells_parts(service));
-    let (caller, stopped) = (tools::caller(service, client, &context.id), stop.clone());
+    let (caller, stopped) = (service::caller(service, client, &context.id), stop.clone());
     let has_conversation = service::has_conversation(context);
     tokio::task::spawn_blocking(move || {
         let _place = place;
@@ -208,7 +208,7 @@ pub(super) async fn go_on(
                 let tool = call.tool;
                 return Ok(super::answer(service, &tool, answered, context).into());
             }
-            None => return Err(panics::internal_error()),
+            None => return Err(service::internal_error()),
         }
     }
 }

@@ -5,7 +5,7 @@
 //! never has more than what it has asked for, however slowly it reads. Whether it may know is decided by its grant as of
 //! then.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
@@ -337,6 +337,23 @@ impl Listener {
 impl fmt::Debug for Listener {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Listener").field("wishes", &self.wishes).finish_non_exhaustive()
+    }
+}
+
+/// Who listens at the other end of a connection, until that ends.
+#[derive(Debug, Default)]
+pub(super) struct Listening {
+    /// The client itself, in the old versions.
+    pub(super) client: OnceLock<Arc<Listener>>,
+    /// Requests to listen that were granted and have not begun.
+    pub(super) granted: Mutex<VecDeque<Arc<Listener>>>,
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        if let Some(listener) = self.client.get() {
+            listener.end();
+        }
     }
 }
 
