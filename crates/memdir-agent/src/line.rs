@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 
 use super::prompt::Family;
 use super::run::Notice;
-use super::staged::Stage;
+use super::stage::Stage;
 use super::switches::Switches;
 use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::line::{Line, Voice, lines, with_filters};
 use super::switches::Switches;
-use super::tools::ToolState;
+use super::tool_state::ToolState;
 use memdir_core::report::{Code, Failure, Value, Variables};
 use memdir_core::time::Timestamp;
 use memdir_engine::Engine;

@@ -4,29 +4,18 @@
 //! permission and claims in hand as ever: a decision becomes a turn with calls, a response one with a reply. Touches nothing but
 //! text; awaits nothing.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::prompt::{self, fenced};
 use super::session::Exchange;
+use super::stage::Stage;
 use memdir_core::catalog::{ACTION, Row};
 use memdir_core::path::MemoryPath;
 use memdir_model::grammar::{self, Callable, object_schema};
 use memdir_model::{Answer, End, Message, Role, Shape};
 
 mod drive;
-
-/// A stage.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Stage {
-    /// Makes of the question, the notes and the results what matters: `{"summary","entities"}`.
-    Perception,
-    /// Decides: `{"actions":[…]}`, or `{"action":"final_answer"}`.
-    Decision,
-    /// Writes the reply: `{"reply"}`.
-    Response,
-}
 
 /// A stage that is over, for logs.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]

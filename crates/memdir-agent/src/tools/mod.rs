@@ -14,7 +14,6 @@ use crate::asked::Asked;
 use memdir_core::catalog::Row;
 use memdir_core::report::Code;
 use memdir_model::grammar::Callable;
-use memdir_plan::ToolWords;
 use memdir_policy::Filter;
 use memdir_tools::{
     CallError, CallEvents, Kept, META_TOOLS, Permission, PinState, ServerName, ServerState, Switched, Tool, ToolAnswer,
@@ -47,26 +46,6 @@ pub(super) struct Tools {
     /// The rest of long results, and the conversation in which they came.
     kept: Kept,
     kept_for: String,
-}
-
-/// What no file keeps of the tools of a conversation.
-#[derive(Clone, Debug, Default)]
-pub(super) struct ToolState {
-    /// The servers that the person has switched on since the program began, as against those that only a file says are on.
-    confirmed: BTreeSet<ServerName>,
-    /// The tools that need no further question.
-    allowed: BTreeSet<String>,
-    /// What the tools said.
-    pub(super) words: ToolWords,
-}
-
-impl ToolState {
-    /// Adds what another copy of the same conversation knows.
-    pub(super) fn join(&mut self, other: Self) {
-        self.confirmed.extend(other.confirmed);
-        self.allowed.extend(other.allowed);
-        self.words.join(other.words);
-    }
 }
 
 /// A call of a tool of another server, as the person is told of it.
