@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::deferred::{DeferredGroups, defer, join_deferred};
 use super::scoped_tree::ScopedTree;
 use super::{Caller, Engine, Item, Objection, Planned, PlannedCall};
-use memdir_core::action::{Access, Call};
+use memdir_core::action::{Access, Action, Call};
 use memdir_core::catalog;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, Issue, Outcome};
@@ -105,7 +105,10 @@ impl Engine {
         let model = Context { approved: false, ..context };
         let may_show = |call: &Call, path: &MemoryPath| self.may_show(call, path, &model);
         let may_hide = |call: &Call| self.may_hide(call, &model);
-        let may_change = |call: &Call, path: &MemoryPath| self.may_show(call, path, &context);
+        // A note with links to what is renamed is changed, too.
+        let may_change = |call: &Call, path: &MemoryPath| {
+            self.may_show(call, path, &context) && policy::review_target(call, path, &context).is_ok()
+        };
         let planner = Planner::new(tree, &self.settings.limits).at(seconds(started)).until(&stop);
         let may_leave = |call: &Call, new: &str, old: &str| policy::review_lines(call, new, old, &context);
         let excluded = LazyLock::new(|| self.excluded());
@@ -137,7 +140,12 @@ impl Engine {
             Ok(decided) => decided,
             Err(cleared) => {
                 let outcome = self.answer_then(planner, &cleared, (caller, context));
-                (Item::Cleared(*cleared), outcome)
+                let kept_from = planner.take_kept_from();
+                let asked = kept_from.and_then(|note| policy::review_target(cleared.call(), &note, &context).err());
+                match asked.filter(|refused| refused.failure.code == Code::AwaitingApproval) {
+                    Some(refused) => defer(planner, tree, *refused, groups),
+                    None => (Item::Cleared(*cleared), outcome),
+                }
             }
         }
     }
@@ -241,6 +249,9 @@ impl Engine {
         policy::review_led(call, source.as_ref(), target.as_ref(), context)?;
         if call.action.path().is_some_and(|path| planner.is_folder(path)) {
             policy::review_folder(call, source.as_ref(), target.as_ref(), context)?;
+        }
+        if matches!(call.action, Action::RenameFile(_)) && tree.is_part() {
+            policy::review_unseen(call, context)?;
         }
         let review = |path: &MemoryPath| policy::review_target(call, path, context);
         // After earlier calls of the batch a name may lead to another file than it does on the disk.

@@ -145,6 +145,8 @@ pub struct Planner<'t, T: Tree> {
     dangling: Vec<(MemoryPath, String, Syntax)>,
     /// What the conversation has seen, where there is one.
     seen: Option<Seen>,
+    /// The note with links to what was to be renamed that the last call may not change.
+    kept_from: Option<MemoryPath>,
 }
 
 /// Says why an edit may not leave some lines in a note where others stood.
@@ -233,6 +235,7 @@ impl<'t, T: Tree> Planner<'t, T> {
             dangling: Vec::new(),
             unclear: Vec::new(),
             seen: None,
+            kept_from: None,
         }
     }
 
@@ -262,6 +265,11 @@ impl<'t, T: Tree> Planner<'t, T> {
     pub fn changing(mut self, may_change: &'t (dyn Fn(&Call, &MemoryPath) -> bool + Sync)) -> Self {
         self.manner.may_change = may_change;
         self
+    }
+
+    /// The note that the last call was refused for, since it may not change it: asked once.
+    pub fn take_kept_from(&mut self) -> Option<MemoryPath> {
+        self.kept_from.take()
     }
 
     /// Sets what gives what the person has set aside, which a search tells last; it is asked only then.

@@ -106,6 +106,7 @@ impl<T: Tree> Planner<'_, T> {
             let links = seen.flatten().unwrap_or_default();
             if links.iter().any(|(link, syntax)| renamed.is_left_behind(link, *syntax, &path)) {
                 if !(self.manner.may_change)(call, &path) {
+                    self.kept_from = Some(path);
                     let message = format!("links in notes that are out of reach lead to `{}`", words::shown(from));
                     return Err(Failure::new(Code::Denied, message).with_hint("leave it, or ask the user to rename it"));
                 }

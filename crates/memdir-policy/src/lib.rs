@@ -248,6 +248,20 @@ pub fn review_target(call: &Call, path: &MemoryPath, context: &Context<'_>) -> R
     judgement.refused(call, context).map_or(Ok(()), Err)
 }
 
+/// As [`review_target`], for a call that may change notes of which its client is not told: with [`Mode::All`] it is asked about, whether
+/// there are such notes or not.
+///
+/// # Errors
+///
+/// [`Refused`] with `awaiting_approval`.
+pub fn review_unseen(call: &Call, context: &Context<'_>) -> Result<(), Box<Refused>> {
+    let mut judgement = Judgement::default();
+    if asks_about_change(&call.action, context) {
+        judgement.reasons.push((Verdict::Ask, Reason::Change));
+    }
+    judgement.refused(call, context).map_or(Ok(()), Err)
+}
+
 /// What the rules about places make of this one.
 fn judge_place(call: &Call, path: &MemoryPath, context: &Context<'_>) -> Judgement {
     let found = found_for_places(&call.action, context);

@@ -116,20 +116,25 @@ pub struct ForgetPreview {
     pub places: Vec<ForgottenPlace>,
     /// Lines of other notes that link to the note or name it: of these only the links go, unless [`RelatedLines::Erase`] is said.
     pub lines: Vec<Mention>,
+    /// What a note that is forgotten says now, whole; `None` where there is none of its name, or a text is forgotten.
+    #[serde(skip)]
+    pub text: Option<Digest>,
 }
 
 impl ForgetPreview {
-    /// What a person's yes to this list is bound to: every place and line, but not how often, and not what looking at a note adds to.
+    /// What a person's yes to this list is bound to: what the note says, and every place and line, but not how often, and not what looking
+    /// at a note adds to.
     #[must_use]
     pub fn digest(&self) -> Digest {
         let is_bound = |place: &&ForgottenPlace| !matches!(place.place, PlaceKind::Audit | PlaceKind::Index);
         let places = self.places.iter().filter(is_bound);
         let mut parts: Vec<String> = places.map(|place| format!("{:?} {:?}", place.place, place.path)).collect();
         parts.extend(self.lines.iter().map(|line| format!("{:?} {:?}", line.path, line.text)));
+        parts.push(format!("{:?}", self.text));
         Digest::of_parts(&parts.iter().map(String::as_bytes).collect::<Vec<_>>())
     }
 
-    /// Whether all of it was in another list: places may hold more or less of it, but each was named, and so was each line.
+    /// Whether all of it was in another list, of the same text: places may hold more or less of it, but each was named, and so was each line.
     fn is_within(&self, shown: &Self) -> bool {
         let is_listed = |place: &ForgottenPlace| {
             let is_same = |other: &ForgottenPlace| (other.place, &other.path) == (place.place, &place.path);
@@ -138,7 +143,7 @@ impl ForgetPreview {
         };
         let is_shown =
             |line: &Mention| shown.lines.iter().any(|other| (&other.path, &other.text) == (&line.path, &line.text));
-        self.places.iter().all(is_listed) && self.lines.iter().all(is_shown)
+        self.text == shown.text && self.places.iter().all(is_listed) && self.lines.iter().all(is_shown)
     }
 }
 
@@ -193,7 +198,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// As [`Engine::places_of`], `read_only` for a caller who may only read, and `conflict` where somebody was `shown` less than is there by now, or where names, or files
+    /// As [`Engine::places_of`], `read_only` for a caller who may only read, and `conflict` where somebody was `shown` less than is there by now, or another text of the note, or where names, or files
     /// that are no text, hold it: then nothing is done.
     /// An error that comes later says that the same command finishes it.
     pub fn forget(
@@ -256,7 +261,7 @@ impl Engine {
         }
         let listed = survey.listed();
         if shown.is_some_and(|shown| !listed.is_within(shown)) {
-            let failure = Failure::new(Code::Conflict, "there is more of it by now than was listed");
+            let failure = Failure::new(Code::Conflict, "it is not as it was listed any more");
             return Err(failure.with_hint("nothing was erased; look at the new list"));
         }
         if listed.places.is_empty() {

@@ -55,7 +55,8 @@ pub(super) struct Note {
 impl Survey {
     /// What a person is shown of it.
     pub(super) fn listed(&self) -> ForgetPreview {
-        ForgetPreview { places: self.places.clone(), lines: self.lines.clone() }
+        let text = self.note.as_ref().and_then(|note| note.digest);
+        ForgetPreview { places: self.places.clone(), lines: self.lines.clone(), text }
     }
 
     pub(super) fn note_history(&mut self) {

@@ -1,6 +1,7 @@
 //! What was read before something was forgotten does not come back, and what is read after it is noted whole.
 
 use super::*;
+use crate::{ForgetPreview, ForgetTarget, RelatedLines};
 use memdir_plan::{Called, Sought};
 
 /// One whose vault has not looked at the history yet, as the command line has it.
@@ -75,4 +76,21 @@ fn undo_and_restore_bring_nothing_back_that_was_forgotten_meanwhile() {
     let engine = unopened(folder.path());
     let change = engine.propose_undo(None).unwrap();
     assert_eq!(engine.conclude_change(change, &caller()).unwrap().batch, Some(2));
+}
+
+#[test]
+fn a_note_is_not_erased_with_a_text_that_nobody_was_shown() {
+    let folder = memory(&[("a.md", "shown\n")]);
+    let engine = unopened(folder.path());
+    let target = ForgetTarget::Note(MemoryPath::parse("a.md").unwrap());
+    let listed = engine.places_of(&target).unwrap();
+    std::fs::write(folder.path().join("a.md"), "never shown\n").unwrap();
+    let asked =
+        |listed: &ForgetPreview| engine.forget(&target, RelatedLines::Keep, Some(listed), &Caller::person("cli"));
+    assert_eq!(asked(&listed).unwrap_err().code, Code::Conflict);
+    assert_eq!(std::fs::read_to_string(folder.path().join("a.md")).unwrap(), "never shown\n");
+    let now = engine.places_of(&target).unwrap();
+    assert_ne!(now.digest(), listed.digest(), "a page binds its form to the text");
+    assert!(asked(&now).unwrap().erased);
+    assert!(!folder.path().join("a.md").exists());
 }

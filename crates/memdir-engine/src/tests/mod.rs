@@ -9,7 +9,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use serde_json::json;
 
-use super::{Caller, Engine, InboxPlace, IndexPlace, Settings};
+use super::{Caller, Consent, Engine, InboxPlace, IndexPlace, Settings};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Report};
 use memdir_core::time::Timestamp;
@@ -274,6 +274,38 @@ fn a_rule_holds_for_every_name_that_leads_to_its_place() {
     let report = run(&engine, text, caller());
     assert_eq!(codes(&report), [Some(Code::Denied)], "nor is it told which headings are there");
     assert_eq!(std::fs::read_to_string(folder.path().join("private/p.md")).unwrap(), "secret\n");
+}
+
+#[test]
+fn a_rename_waits_where_it_writes_into_notes_that_no_rule_lets_change() {
+    let folder = memory(&[("user.md", "- see [[inbox/a]]\n")]);
+    std::fs::create_dir(folder.path().join("inbox")).unwrap();
+    std::fs::write(folder.path().join("inbox/a.md"), "# A\n").unwrap();
+    std::fs::write(folder.path().join("inbox/b.md"), "[[c]]\n").unwrap();
+    std::fs::write(folder.path().join("inbox/c.md"), "# C\n").unwrap();
+    let mut engine = engine(folder.path());
+    let rule =
+        Rule { action: None, path: Some("inbox/**".into()), client: None, detector: None, verdict: Verdict::Allow };
+    engine.set_rules(Rules::new(vec![rule]).unwrap());
+    let asking = || Caller { mode: Mode::All, ..caller() };
+    let rename = |from: &str, to: &str, caller| {
+        let call = json!([{"action": "rename_file", "path": from, "new_path": to}]);
+        codes(&run(&engine, format!("<actions>{call}</actions>"), caller))
+    };
+    let read = |note: &str| std::fs::read_to_string(folder.path().join(note)).unwrap();
+    assert_eq!(rename("inbox/c.md", "inbox/d.md", asking()), [None], "all that it changes is let change");
+    assert_eq!(read("inbox/b.md"), "[[d]]\n");
+    assert_eq!(rename("inbox/a.md", "inbox/so do this.md", asking()), [Some(Code::AwaitingApproval)]);
+    assert_eq!(read("user.md"), "- see [[inbox/a]]\n");
+    let waiting = engine.pending().unwrap().proposals;
+    assert_eq!(waiting.len(), 1);
+    let one = &waiting[0].waiting;
+    engine.approve(one.id, Consent::Shown(one.digest), &Caller::person("cli")).unwrap();
+    assert_eq!(read("user.md"), "- see [[inbox/so do this]]\n");
+    // Who does not see all notes is not told whether others link to it.
+    let grant = Grant::new(&["inbox/**".to_owned()], &["inbox/**".to_owned()], None).unwrap();
+    let granted = || Caller { grant: Some(Arc::new(grant.clone())), ..asking() };
+    assert_eq!(rename("inbox/d.md", "inbox/e.md", granted()), [Some(Code::AwaitingApproval)]);
 }
 
 #[test]
