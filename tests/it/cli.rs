@@ -1,5 +1,7 @@
 //! What people see: words on a terminal, on standard output and on standard error.
 
+use std::fs;
+
 use insta::assert_snapshot;
 use serde_json::json;
 
@@ -268,4 +270,25 @@ fn a_command_that_can_start_no_thread_works() {
     for arguments in [&["check"][..], &["links"], &["facts"], &["log"], &["undo"]] {
         env.ask(arguments).exits(0);
     }
+}
+
+/// No value is taken after which no command works any more, `config set` among them.
+#[test]
+fn a_place_for_the_history_that_cannot_be_one_is_not_set() {
+    let env = Env::ada();
+    let inside = env.at("x");
+    for value in ["", "a/b", inside.to_str().unwrap(), "/dev/null"] {
+        assert_ne!(env.ask(&["config", "set", "state", value]).code, 0, "{value}");
+        env.ask(&["log"]).exits(0);
+    }
+    for key in ["limits.batch_actions", "limits.batch_seconds", "limits.note_bytes"] {
+        assert_eq!(env.ask(&["config", "set", key, "0"]).code, 5, "{key}");
+    }
+    // What an editor wrote there can be mended.
+    let folder = env.home().join(".config/memdir");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("config.toml"), "state = \"\"\n").unwrap();
+    assert_eq!(env.ask(&["log"]).code, 5);
+    env.ask(&["config", "set", "state", env.home().join("history").to_str().unwrap()]).exits(0);
+    env.ask(&["log"]).exits(0);
 }

@@ -198,3 +198,42 @@ fn processes_that_add_rules_at_the_same_time_lose_none() {
     });
     assert_eq!(rules(&env, &[]).as_array().unwrap().len(), 8);
 }
+
+/// A file of settings that is a link leading nowhere is one that cannot be read, and not none.
+#[cfg(unix)]
+#[test]
+fn a_link_to_settings_that_are_elsewhere_now_lets_nothing_through() {
+    let env = Env::with(&[("private/d.md", "hush\n")]);
+    rules(&env, &["add", "deny", "--path", "private/**"]);
+    let (file, elsewhere) = (env.home().join(".config/memdir/config.toml"), env.home().join("dot.toml"));
+    fs::rename(&file, &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &file).unwrap();
+    let text = said(&json!([{"action": "read_file", "path": "private/d.md"}]));
+    assert_eq!(env.say(&text, &[]).exits(3)["actions"][0]["error"]["code"], json!("denied"));
+    fs::rename(&elsewhere, env.home().join("other.toml")).unwrap();
+    let ran = env.say(&text, &[]);
+    assert_eq!(ran.code, 5, "{ran:?}");
+    assert!(!ran.stdout.contains("hush"), "{ran:?}");
+}
+
+#[test]
+fn who_moves_a_memory_is_told_that_its_rules_stayed_behind() {
+    let env = Env::with(&[("private/d.md", "hush\n")]);
+    rules(&env, &["add", "deny", "--path", "private/**"]);
+    let told = |env: &Env| (env.ask(&["rules"]).stderr, env.ask(&["doctor"]).stdout);
+    let here = told(&env);
+    assert!(!here.0.contains("no memory is") && !here.1.contains("no memory is"), "{here:?}");
+    let file = env.home().join(".config/memdir/config.toml");
+    let moved = fs::read_to_string(&file).unwrap().replace("[memory.\"/", "[memory.\"/gone/");
+    fs::write(&file, moved).unwrap();
+    let (rules, doctor) = told(&env);
+    assert!(rules.contains("1 rule for /gone/") && doctor.contains("/gone/"), "{rules}\n{doctor}");
+}
+
+#[test]
+fn a_rule_that_asks_says_where_nobody_is_asked() {
+    let env = Env::ada();
+    let said = env.ask(&["rules", "add", "ask", "--path", "private/**"]).stderr;
+    assert!(said.contains("`exec` is in mode `off`") && said.contains("`mcp` is in mode `flag`"), "{said}");
+    assert!(!env.ask(&["rules", "add", "deny", "--path", "secret/**"]).stderr.contains("in mode"));
+}

@@ -8,6 +8,7 @@ use super::config::Sources;
 use super::open;
 use super::output::{Lines, say};
 use super::stop::Stop;
+use memdir_vault::Options;
 use memdir_web::Setting;
 
 /// What can be done with the settings.
@@ -27,9 +28,12 @@ pub(super) enum ConfigCommand {
 
 pub(super) fn run(global: &Global, key: Option<&str>, command: Option<&ConfigCommand>) -> Result<u8, Stop> {
     let sources = Sources::read()?;
-    let located = open::locate_named(global, &sources)?;
-    let root = located.folder.root();
+    let folder = open::folder(global, &sources)?;
+    let root = folder.root();
     if let Some(ConfigCommand::Set { key, value }) = command {
+        if key == "state" {
+            folder.place_state(Options::default(), Some(&sources.state_at(value)?))?;
+        }
         let overridden = sources.set(root, key, value)?;
         say("note: a running assistant applies this when it next starts memdir")?;
         if let Some(variable) = overridden {

@@ -142,7 +142,7 @@ pub(super) fn lock(file: &std::fs::File, limit: Duration) -> io::Result<Option<(
 }
 
 /// Opens a regular file and reads it, if it is there and has at most `most` bytes.
-#[expect(clippy::disallowed_types, reason = "a file outside the memory, named by its path")]
+#[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "a file outside the memory, named by its path")]
 pub(super) fn read(path: &Path, most: u64) -> io::Result<Option<(Vec<u8>, Metadata)>> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -151,7 +151,10 @@ pub(super) fn read(path: &Path, most: u64) -> io::Result<Option<(Vec<u8>, Metada
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
     let file: std::fs::File = match options.open(path) {
         Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        // A link that leads nowhere is no missing file: what it leads to may be on a drive that is not there now.
+        Err(error) if error.kind() == io::ErrorKind::NotFound && std::fs::symlink_metadata(path).is_err() => {
+            return Ok(None);
+        }
         Err(error) => return Err(error),
     };
     let metadata = file.metadata()?;

@@ -73,6 +73,19 @@ fn settings(located: &Located) -> Result<engine::Settings, Stop> {
     Ok(engine::Settings { index: located.index.clone(), ..located.config.engine(memdir_host::now)? })
 }
 
+/// Opens the handle of the folder that the options name, for what only needs to know which memory it is.
+pub(super) fn folder(global: &Global, sources: &Sources) -> Result<Folder, Stop> {
+    folder_at(&named(global, sources)?)
+}
+
+fn folder_at(path: &Path) -> Result<Folder, Stop> {
+    Ok(Folder::open(path).map_err(|failure| match failure.code {
+        Code::NotFound => Failure::new(Code::NotFound, format!("there is no memory in {}", path.display()))
+            .with_hint("`memdir init DIR` makes one, `--memory DIR` names another"),
+        _ => failure,
+    })?)
+}
+
 /// Opens the handle of the folder that the options name, and reads its settings.
 pub(super) fn locate_named(global: &Global, sources: &Sources) -> Result<Located, Stop> {
     locate(global, sources, &named(global, sources)?)
@@ -111,11 +124,7 @@ pub(super) fn named(global: &Global, sources: &Sources) -> Result<PathBuf, Stop>
 
 /// Opens the handle of the folder and reads its settings.
 pub(super) fn locate(global: &Global, sources: &Sources, path: &Path) -> Result<Located, Stop> {
-    let folder = Folder::open(path).map_err(|failure| match failure.code {
-        Code::NotFound => Failure::new(Code::NotFound, format!("there is no memory in {}", path.display()))
-            .with_hint("`memdir init DIR` makes one, `--memory DIR` names another"),
-        _ => failure,
-    })?;
+    let folder = folder_at(path)?;
     let config = sources.for_memory(folder.root())?;
     let state = match &global.state {
         Some(state) => Some(state.clone()),

@@ -240,6 +240,21 @@ fn a_client_is_told_what_it_may_see_and_the_audit_says_what_that_was() {
     }
 }
 
+/// To revoke is to close: a program that was never registered sees everything, one that was revoked nothing, until it is added again.
+#[test]
+fn a_program_that_is_revoked_is_told_nothing() {
+    let env = memory();
+    let ask = || told("codex", "SessionStart", &hook(&env, "codex", "SessionStart", "", &[]));
+    assert!(ask().unwrap().contains("Ada"));
+    env.ask(&["client", "add", "codex", "--read", "cars.md"]).exits(0);
+    env.ask(&["client", "revoke", "codex"]).exits(0);
+    assert_eq!(ask(), None);
+    assert_eq!(env.ask(&["client", "list"]).exits(0)["clients"], json!([]));
+    assert_ne!(env.ask(&["client", "revoke", "codex"]).code, 0, "once");
+    env.ask(&["client", "add", "codex"]).exits(0);
+    assert!(ask().unwrap().contains("Ada"));
+}
+
 #[test]
 fn the_text_of_a_note_ends_no_block_and_is_no_line_of_ours() {
     let env = Env::with(&[(

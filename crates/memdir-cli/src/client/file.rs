@@ -47,6 +47,21 @@ pub(super) struct Entry {
     pub(super) rate: Option<NonZeroU32>,
     pub(super) may_approve: bool,
     pub(super) created: Timestamp,
+    /// Since when it is revoked. Its name stays, since the hook of a program that is no client sees everything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) revoked: Option<Timestamp>,
+}
+
+impl Entry {
+    /// Whether this is the client of that name of a memory, be it revoked or not.
+    pub(super) fn is(&self, memory: &str, name: &str) -> bool {
+        self.memory == memory && self.name == name
+    }
+
+    /// Whether it is a client of a memory.
+    pub(super) fn is_of(&self, memory: &str) -> bool {
+        self.memory == memory && self.revoked.is_none()
+    }
 }
 
 #[derive(Debug, Deserialize, Serialize)]
@@ -90,5 +105,5 @@ pub(super) fn memory(root: &Path) -> Result<String, Failure> {
 pub(crate) fn names(sources: &Sources, root: &Path) -> Result<Vec<String>, Failure> {
     let memory = memory(root)?;
     let (all, _) = clients(sources)?.read::<Entry>()?;
-    Ok(all.into_iter().filter(|entry| entry.memory == memory).map(|entry| entry.name).collect())
+    Ok(all.into_iter().filter(|entry| entry.is_of(&memory)).map(|entry| entry.name).collect())
 }

@@ -34,7 +34,7 @@ pub(crate) fn granted(sources: &Sources, server: &ServerName) -> Result<Vec<Stri
 }
 
 fn reached(all: &[Entry], server: &ServerName) -> Vec<String> {
-    let reaches = |entry: &&Entry| entry.hub.iter().any(|name| is_of(name, server));
+    let reaches = |entry: &&Entry| entry.revoked.is_none() && entry.hub.iter().any(|name| is_of(name, server));
     let names: BTreeSet<String> = all.iter().filter(reaches).map(|entry| entry.name.clone()).collect();
     names.into_iter().collect()
 }

@@ -65,7 +65,7 @@ struct Shown<'a> {
 
 pub(super) fn run(global: &Global, command: &ClientCommand) -> Result<u8, Stop> {
     let sources = Sources::read()?;
-    let memory = file::memory(open::locate_named(global, &sources)?.folder.root())?;
+    let memory = file::memory(open::folder(global, &sources)?.root())?;
     let clients = file::clients(&sources)?;
     match command {
         ClientCommand::Add(options) => add(global, &clients, memory, options),
@@ -115,6 +115,7 @@ fn new_entry(memory: String, options: &Add, now: Timestamp) -> Result<(Entry, Gr
         rate: options.rate,
         may_approve: options.may_approve,
         created: now,
+        revoked: None,
     };
     let grant = entry.grant()?;
     Ok((entry, grant, token))
@@ -141,7 +142,8 @@ fn tool_grant(names: &[String]) -> Result<ToolGrant, Failure> {
 /// Adds a client to the register.
 fn keep(clients: &PrivateFile, entry: &Entry) -> Result<(), Failure> {
     clients.change(|all: &mut Vec<Entry>| {
-        if all.iter().any(|known| known.memory == entry.memory && known.name == entry.name) {
+        all.retain(|known| known.revoked.is_none() || !known.is(&entry.memory, &entry.name));
+        if all.iter().any(|known| known.is(&entry.memory, &entry.name)) {
             let failure = Failure::new(Code::AlreadyExists, format!("client `{}` is registered", entry.name));
             let hint = format!("`memdir client revoke {}` takes that back, or choose another name", entry.name);
             return Err(failure.with_hint(hint));
@@ -187,7 +189,7 @@ fn explain(entry: &Entry, seen: usize) -> Result<(), Stop> {
 fn list(global: &Global, clients: &PrivateFile, memory: &str) -> Result<u8, Stop> {
     let now = memdir_host::now();
     let (all, _) = clients.read::<Entry>()?;
-    let own: Vec<&Entry> = all.iter().filter(|entry| entry.memory == memory).collect();
+    let own: Vec<&Entry> = all.iter().filter(|entry| entry.is_of(memory)).collect();
     let shapes: Vec<Shown> = own.iter().map(|entry| Shown::of(entry, now)).collect();
     global.answer(&json!({ "clients": shapes }), |stdout| {
         for entry in &own {
@@ -202,24 +204,23 @@ fn list(global: &Global, clients: &PrivateFile, memory: &str) -> Result<u8, Stop
 }
 
 fn revoke(global: &Global, clients: &PrivateFile, memory: &str, name: &str) -> Result<u8, Stop> {
-    drop_entry(clients, memory, name)?;
+    revoke_entry(clients, memory, name)?;
     global.answer(&json!({ "revoked": name }), |_| {
         Ok(say(format!("client `{name}` is revoked; running servers refuse it from now on"))?)
     })
 }
 
-/// Takes a client out of the register.
-fn drop_entry(clients: &PrivateFile, memory: &str, name: &str) -> Result<(), Failure> {
+/// Revokes a client; its name stays in the register.
+fn revoke_entry(clients: &PrivateFile, memory: &str, name: &str) -> Result<(), Failure> {
     clients.change(|all: &mut Vec<Entry>| {
-        let is_it = |entry: &Entry| entry.memory == memory && entry.name == name;
-        if !all.iter().any(is_it) {
-            let own = all.iter().filter(|entry| entry.memory == memory);
+        let Some(entry) = all.iter_mut().find(|entry| entry.is_of(memory) && entry.name == name) else {
+            let own = all.iter().filter(|entry| entry.is_of(memory));
             let failure = unknown(name, &mut own.map(|entry| entry.name.as_str()));
             let is_installed = super::install::look().iter().any(|it| it.name == name && it.is_set_up());
             let remove = format!("`memdir install {name} --remove` takes memdir out of it");
             return Err(if is_installed { failure.with_hint(remove) } else { failure });
-        }
-        all.retain(|entry| !is_it(entry));
+        };
+        entry.revoked = Some(memdir_host::now());
         Ok(())
     })
 }

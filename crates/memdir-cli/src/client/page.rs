@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::args::Add;
 use super::file::{self, Entry};
-use super::{drop_entry, keep, new_entry};
+use super::{keep, new_entry, revoke_entry};
 use crate::config::Sources;
 use crate::private_file::PrivateFile;
 use memdir_core::report::Failure;
@@ -22,7 +22,7 @@ pub(crate) fn registered(root: &Path) -> Result<Vec<RegisteredClient>, Failure> 
     let (clients, memory) = opened(root)?;
     let now = memdir_host::now();
     let (all, _) = clients.read::<Entry>()?;
-    all.into_iter().filter(|entry| entry.memory == memory).map(|entry| shown(entry, now)).collect()
+    all.into_iter().filter(|entry| entry.is_of(&memory)).map(|entry| shown(entry, now)).collect()
 }
 
 /// Registers a client, and gives its token.
@@ -42,14 +42,14 @@ pub(crate) fn add_from_page(root: &Path, wanted: NewClient) -> Result<ClientToke
     Ok(ClientToken::new(token.reveal().to_owned()))
 }
 
-/// Takes a client out of the register.
+/// Revokes a client.
 ///
 /// # Errors
 ///
 /// `not_found`, `config`.
 pub(crate) fn revoke_named(root: &Path, name: &str) -> Result<(), Failure> {
     let (clients, memory) = opened(root)?;
-    drop_entry(&clients, &memory, name)
+    revoke_entry(&clients, &memory, name)
 }
 
 fn opened(root: &Path) -> Result<(PrivateFile, String), Failure> {

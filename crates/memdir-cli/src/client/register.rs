@@ -38,7 +38,7 @@ pub(crate) fn register(root: &Path, name: Option<&str>, clock: fn() -> Timestamp
     if let Some(name) = name {
         let memory = memory.as_ref().map_err(Clone::clone)?;
         let (entries, _) = clients.read::<Entry>()?;
-        let mut known = entries.iter().filter(|entry| entry.memory == *memory).map(|entry| entry.name.as_str());
+        let mut known = entries.iter().filter(|entry| entry.is_of(memory)).map(|entry| entry.name.as_str());
         if !known.clone().any(|known| known == name) {
             return Err(unknown(name, &mut known));
         }
@@ -58,14 +58,17 @@ pub(crate) fn register(root: &Path, name: Option<&str>, clock: fn() -> Timestamp
 ///
 /// # Errors
 ///
-/// `usage` where the client that is named is not registered; `denied` where it has expired; what is wrong with the file.
+/// `usage` where the client that is named is not registered; `denied` where it has expired or is revoked; what is wrong with the file.
 pub(crate) fn of_program(root: &Path, named: Option<&str>, program: &str, now: Timestamp) -> Result<Client, Failure> {
     let clients = file::clients(&Sources::read()?)?;
     // A path that cannot be kept is the memory of no client.
     let memory = file::memory(root).unwrap_or_default();
     let (mut entries, _) = clients.read::<Entry>()?;
-    entries.retain(|entry| entry.memory == memory);
     let name = named.unwrap_or(program);
+    if entries.iter().any(|entry| entry.revoked.is_some() && entry.is(&memory, name)) {
+        return Err(Failure::new(Code::Denied, format!("client `{name}` is revoked")));
+    }
+    entries.retain(|entry| entry.is_of(&memory));
     let is_known = entries.iter().any(|entry| entry.name == name);
     match named {
         Some(name) if !is_known => Err(unknown(name, &mut entries.iter().map(|entry| entry.name.as_str()))),
@@ -94,7 +97,7 @@ impl Seen {
             return;
         }
         let read = clients.read::<Entry>().and_then(|(mut entries, stamp)| {
-            entries.retain(|entry| entry.memory == memory);
+            entries.retain(|entry| entry.is_of(memory));
             Ok(Self { stamp: Some(stamp), ..Self::of(entries)? })
         });
         match read {

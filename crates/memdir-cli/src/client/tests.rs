@@ -28,6 +28,7 @@ fn entry(name: &str, token: &Token, expires: Option<Timestamp>) -> Entry {
         rate: NonZeroU32::new(7),
         may_approve: name == "two",
         created: at(0),
+        revoked: None,
     }
 }
 

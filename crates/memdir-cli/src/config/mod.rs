@@ -234,6 +234,15 @@ impl Config {
     /// How an engine works under these settings.
     pub(super) fn engine(&self, clock: fn() -> Timestamp) -> Result<engine::Settings, Failure> {
         let limits = &self.limits;
+        let least = [
+            ("batch_actions", limits.batch_actions as u64),
+            ("batch_seconds", limits.batch_seconds),
+            ("note_bytes", limits.note_bytes),
+        ];
+        if let Some((key, _)) = least.iter().find(|(_, limit)| *limit == 0) {
+            let failure = wrong(format!("`limits.{key}` is 0, and nothing could be done"));
+            return Err(failure.with_hint(format!("`memdir config set limits.{key} NUMBER` gives it another value")));
+        }
         Ok(engine::Settings {
             limits: Limits {
                 note_bytes: limits.note_bytes,
@@ -393,14 +402,23 @@ impl Sources {
 
     /// The folder for the history that the settings name.
     pub(super) fn state(&self, config: &Config) -> Result<Option<PathBuf>, Failure> {
-        let folder = config.state.as_deref().map(|folder| self.expand(folder));
-        match folder {
-            Some(folder) if !folder.is_absolute() => {
-                let failure = wrong("`state` is no absolute path".to_owned());
-                Err(failure.with_hint("begin it with `/` or `~/`"))
-            }
-            folder => Ok(folder),
+        config.state.as_deref().map(|folder| self.state_at(folder)).transpose()
+    }
+
+    /// The same, of what they would name.
+    pub(super) fn state_at(&self, folder: &str) -> Result<PathBuf, Failure> {
+        let folder = self.expand(folder);
+        if folder.is_absolute() {
+            return Ok(folder);
         }
+        Err(wrong("`state` is no absolute path".to_owned()).with_hint("begin it with `/` or `~/`"))
+    }
+
+    /// The memories that they name and that are not there, each with how many rules are for it alone.
+    pub(super) fn absent_memories(&self) -> Vec<(PathBuf, usize)> {
+        let rules = |own: &Value| own.get("rule").and_then(Value::as_array).map_or(0, Vec::len);
+        let named = self.memories().map(|(path, own)| (self.expand(path), rules(own)));
+        named.filter(|(path, _)| canonical(path).is_none()).collect()
     }
 
     /// A path as the settings have it, which may begin in the home folder.

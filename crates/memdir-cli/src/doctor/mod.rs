@@ -103,6 +103,7 @@ fn look(global: &Global) -> Vec<Check> {
         // What is wrong for every memory is wrong for this one, too.
         Err(failure) => return vec![wrong_settings(failure)],
     };
+    checks.extend(absent_memories(&sources));
     checks.extend(tool_servers(&sources));
     match open::locate_named(global, &sources) {
         Ok(mut located) => {
@@ -154,6 +155,15 @@ fn settings(sources: &Sources) -> Check {
         Some(path) => Check::ok("settings", format!("none; they would be in {}", path.display())),
         None => Check::warn("settings", "there is no home folder to look for them in", "set HOME"),
     }
+}
+
+/// The memories that the settings name and that are not there; a memory that was moved has no rules any more.
+fn absent_memories(sources: &Sources) -> Option<Check> {
+    let absent = sources.absent_memories();
+    let named: Vec<String> = absent.iter().map(|(path, _)| path.display().to_string()).collect();
+    let hint = "if it was moved, write its new path in the settings file; its clients have to be added again";
+    let words = format!("they name {}, where no memory is; what they say of it holds for no other", named.join(", "));
+    (!absent.is_empty()).then(|| Check::warn("settings", words, hint))
 }
 
 /// The settings cannot be used; a hint that leads here gives the place.
@@ -344,12 +354,13 @@ fn inbox(engine: &Engine, help: Help) -> Check {
 /// What the index says before anything asks it.
 fn index(engine: &Engine) -> Check {
     match engine.indexed_notes() {
-        Some((notes, true)) => {
-            Check::ok("index", format!("holds {notes} notes; each search looks for what changed since"))
-        }
+        Some((notes, true)) => Check::ok(
+            "index",
+            format!("holds {}; each search looks for what changed since", plan::count(notes, "note")),
+        ),
         Some((notes, false)) => Check::warn(
             "index",
-            format!("is half built, with {notes} notes"),
+            format!("is half built, with {}", plan::count(notes, "note")),
             "`memdir search` with any query goes on with it",
         ),
         None => Check::ok("index", "none yet: the first search builds it"),
@@ -398,7 +409,7 @@ const MOST_NAMED: usize = 5;
 fn notes(engine: &Engine) -> Check {
     match engine.check(&|| ()) {
         Ok(checked) => {
-            let message = format!("{} notes, {} links", checked.notes, checked.links);
+            let message = format!("{}, {}", plan::count(checked.notes, "note"), plan::count(checked.links, "link"));
             let unread = checked.findings.iter().filter(|finding| finding.kind == Kind::Unreadable);
             let unread: Vec<_> = unread.map(|finding| finding.path.as_str()).collect();
             let Some(first) = unread.get(..unread.len().min(MOST_NAMED)).filter(|first| !first.is_empty()) else {
