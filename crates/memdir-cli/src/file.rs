@@ -142,7 +142,7 @@ pub(super) fn lock(file: &std::fs::File, limit: Duration) -> io::Result<Option<(
 }
 
 /// Opens a regular file and reads it, if it is there and has at most `most` bytes.
-#[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "a file outside the memory, named by its path")]
+#[expect(clippy::disallowed_types, reason = "a file outside the memory, named by its path")]
 pub(super) fn read(path: &Path, most: u64) -> io::Result<Option<(Vec<u8>, Metadata)>> {
     let mut options = OpenOptions::new();
     options.read(true);

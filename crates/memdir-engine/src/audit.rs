@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::{Item, PendingProposal, Planned, PlannedCall, Proposal, permission};
-use memdir_core::action::Action;
-use memdir_core::catalog::row;
+use memdir_core::action::{Access, Action};
+use memdir_core::catalog::{access, row};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, Outcome};
 use memdir_plan::{Plan, Step};
@@ -88,8 +88,22 @@ pub(super) fn micros(time: Duration) -> u64 {
 
 fn payload(action: Option<&Action>, outcome: &Outcome) -> Payload {
     let payload = Payload::of_call(action, outcome);
-    // What was refused as a secret may stand in the path or in the words of the failure.
-    if outcome.result.is_err() && policy::holds_secret(payload.as_str()) { Payload::empty() } else { payload }
+    let holds_secret = || policy::holds_secret(payload.as_str());
+    match action {
+        // What was refused as a secret may stand in the path or in the words of the failure.
+        _ if outcome.result.is_err() => {
+            if holds_secret() {
+                Payload::empty()
+            } else {
+                payload
+            }
+        }
+        // What somebody looks for may be one. A name cannot.
+        Some(action) if !matches!(action, Action::ReadFile(_)) && access(action) == Access::Read && holds_secret() => {
+            Payload::of_call(None, outcome)
+        }
+        Some(_) | None => payload,
+    }
 }
 
 fn entry(outcome: &Outcome, time: Duration, permission: Permission, payload: Payload) -> AuditEntry {

@@ -198,6 +198,11 @@ fn nothing_that_was_refused_is_kept_anywhere() {
     );
     let report = run(&engine, text, caller());
     assert_eq!(codes(&report), [None, Some(Code::Denied), Some(Code::UnknownAction)]);
+    // What is looked for may be a key, too.
+    let looked =
+        json!([{"action": "search_files", "query": key}, {"action": "go_to_link", "link": format!("[[{key}]]")}]);
+    let report = run(&engine, format!("<actions>{looked}</actions>"), caller());
+    assert_eq!(codes(&report), [None, Some(Code::LinkNotFound)]);
     drop(engine);
     for entry in std::fs::read_dir(folder.path().join(".memdir/local")).unwrap() {
         let path = entry.unwrap().path();
