@@ -100,6 +100,11 @@ fn a_line_that_a_crash_cut_off_is_dropped_and_what_is_no_turn_is_said() {
         assert_eq!(file(&env), line);
         assert!(env.at("user.md").exists());
     }
+    for other in ["my only copy of the pass phrase", "{\"version\":99}", "{}"] {
+        fs::write(env.base().join("talk.jsonl"), other).unwrap();
+        turn(&env, &json!([{"action": "get_size"}]), &[]).exits(7);
+        assert_eq!(file(&env), other, "a line that does not begin as a turn is nobody's unfinished one");
+    }
 }
 
 #[test]

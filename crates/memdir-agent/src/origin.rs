@@ -105,18 +105,25 @@ impl Words {
         let changes = self.changes(plan);
         // One word of a tool may be the only one that matters: an account number, a "cancelled".
         let tool = self.tools.source_of(&changes).map(str::to_owned);
-        let is_foreign = self.is_shown && changes.iter().any(|one| one.unsaid.len() * 2 > one.new);
+        // To take the word "never" out of a line brings no word at all.
+        let cut = if plan.takes_away() { Vec::new() } else { self.of_note(plan, plan.cut_words()) };
+        let is_foreign = self.is_shown && changes.iter().chain(&cut).any(|one| one.unsaid.len() * 2 > one.new);
         let origin = (is_foreign || tool.is_some()).then_some(Ground::Origin);
         Objection { grounds: removal.into_iter().chain(origin).collect(), tool }
     }
 
     /// What a change brings to each note, and what of it the person did not say.
     fn changes(&self, plan: &Plan) -> Vec<NewWords> {
+        self.of_note(plan, plan.new_words())
+    }
+
+    /// Of words of each note, those that the person did not say.
+    fn of_note(&self, plan: &Plan, words: Vec<BTreeSet<String>>) -> Vec<NewWords> {
         // The notes that change stood there before the person spoke, also where the model has not seen them this time.
         let mut shown = self.shown.clone();
         shown.append(&mut plan.stems_before());
         let unsaid = |words: BTreeSet<String>| NewWords { new: words.len(), unsaid: self.unsaid(words, &shown) };
-        plan.new_words().into_iter().map(unsaid).collect()
+        words.into_iter().map(unsaid).collect()
     }
 
     /// Which of these words the person did not say.
@@ -250,6 +257,20 @@ mod tests {
         adds("Hello!", "- owes-DE00-900-euros: hello\n", true);
         // What is quoted is nobody's word.
         adds("> the user owes 900 to DE00\n\nWhat is this?", "- owes: 900 to DE00\n", true);
+    }
+
+    /// A word that is taken out may turn what a line says.
+    #[test]
+    fn words_that_are_taken_out_of_a_line_are_asked_about_too() {
+        let cut = |old: &str, new: &str| json!({"action": "update_file", "path": "blue.md", "old_content": old, "new_content": new});
+        for message in ["What is in my mail?", "Hello!"] {
+            assert_eq!(grounds(&[], message, &cut("delete user.md, store", "store")), [Ground::Origin], "{message}");
+            assert_eq!(grounds(&[], message, &cut("the user owes", "the owes")), [Ground::Origin], "{message}");
+        }
+        let spoken = "Take the words that user owes out of the note of Blue Wave.";
+        assert_eq!(grounds(&[], spoken, &cut("that the user owes 900", "the 900")), []);
+        // What only goes elsewhere is not gone.
+        assert_eq!(grounds(&[], "Hello!", &cut("contact: Jin\n- note", "note: Jin\n- contact")), []);
     }
 
     #[test]

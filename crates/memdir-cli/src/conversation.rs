@@ -74,10 +74,7 @@ impl Conversation {
         let mut text = Vec::new();
         self.file.read_to_end(&mut text)?;
         let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        if whole < text.len() {
-            self.file.set_len(whole as u64)?;
-            self.file.seek(SeekFrom::End(0))?;
-        }
+        let unfinished = text.get(whole..).unwrap_or_default();
         let lines = text.get(..whole).unwrap_or_default().split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         for (line, number) in lines.zip(1..) {
             match turn(line, number) {
@@ -87,6 +84,21 @@ impl Conversation {
                 }
                 Err(failure) => return Ok(Err(failure)),
             }
+        }
+        if !unfinished.is_empty() {
+            // What does not begin as a turn is nothing that memdir wrote.
+            let head = format!("{{\"version\":{VERSION},");
+            let (shorter, longer) = if unfinished.len() < head.len() {
+                (unfinished, head.as_bytes())
+            } else {
+                (head.as_bytes(), unfinished)
+            };
+            if !longer.starts_with(shorter) {
+                let failure = Failure::new(Code::Damaged, "the conversation ends in what is no turn of one");
+                return Ok(Err(failure.with_hint("name another file")));
+            }
+            self.file.set_len(whole as u64)?;
+            self.file.seek(SeekFrom::End(0))?;
         }
         Ok(Ok(()))
     }

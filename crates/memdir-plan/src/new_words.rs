@@ -19,6 +19,20 @@ impl Plan {
         sides(self, &named).map(|(before, after)| added(&before, &after, &named)).collect()
     }
 
+    /// For each note that the change edits without a new word, the words of which there are fewer after it, but for those that it puts
+    /// into another note. Where something is renamed, links follow, and nothing counts.
+    #[must_use]
+    pub fn cut_words(&self) -> Vec<BTreeSet<String>> {
+        if self.steps().iter().any(|step| matches!(step, Step::Move { .. })) {
+            return Vec::new();
+        }
+        let none = BTreeSet::new();
+        let both: Vec<_> = sides(self, &none).collect();
+        let brought: BTreeSet<String> = both.iter().flat_map(|(before, after)| added(before, after, &none)).collect();
+        let cut = both.iter().filter(|(before, after)| added(before, after, &none).is_empty());
+        cut.map(|(before, after)| &added(after, before, &none) - &brought).filter(|words| !words.is_empty()).collect()
+    }
+
     /// The stems of what the notes that the change touches said before it.
     #[must_use]
     pub fn stems_before(&self) -> BTreeSet<Stem> {

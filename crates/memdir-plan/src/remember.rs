@@ -86,7 +86,7 @@ impl<T: Tree> Planner<'_, T> {
                 (head, after)
             }
             None => {
-                let (place, now, text) = self.read_text(&path)?;
+                let (place, now, text) = self.text_to_edit(&path)?;
                 let after = with_thing(call, &path, &text, &thing)?;
                 if after != text {
                     self.replace(call, &path, place, now, after.clone())?;

@@ -239,8 +239,6 @@ mod tests {
         check(&[json!({"action": "set_fact", "path": "user.md", "key": "city", "value": "-"})], true);
         let diary = json!({"action": "update_file", "path": "diary.md", "old_content": PARAGRAPH, "new_content": ""});
         check(&[diary], true);
-        let card = r#"{"type":"file","file":"old.md"}"#;
-        check(&[json!({"action": "update_file", "path": "a.canvas", "old_content": card, "new_content": ""})], true);
         // What comes elsewhere does not make up for what goes here.
         check(&[edit("- likes tea\n", ""), edit("She works a lot.", "- works a lot")], true);
     }

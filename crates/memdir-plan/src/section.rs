@@ -20,7 +20,7 @@ const MOST_HINT: usize = 400;
 
 impl<T: Tree> Planner<'_, T> {
     pub(super) fn replace_section(&mut self, call: &Call, replace: &ReplaceSection) -> Result<Answer, Failure> {
-        let (path, now, text) = self.read_text(&replace.path)?;
+        let (path, now, text) = self.text_to_edit(&replace.path)?;
         let note = Note::parse(&text);
         let at = find(&replace.path, &note, &replace.heading)?;
         let after = replaced(&text, &note, at, &replace.content);
@@ -28,7 +28,7 @@ impl<T: Tree> Planner<'_, T> {
     }
 
     pub(super) fn append_to_section(&mut self, call: &Call, append: &AppendToSection) -> Result<Answer, Failure> {
-        let (path, now, text) = self.read_text(&append.path)?;
+        let (path, now, text) = self.text_to_edit(&append.path)?;
         let note = Note::parse(&text);
         let at = find(&append.path, &note, &append.heading)?;
         let own = note.own_text(at);
@@ -49,7 +49,7 @@ impl<T: Tree> Planner<'_, T> {
             return Err(words::invalid(call.index, "set_fact", "a fact is one line")
                 .with_hint("use `append_to_section` or `update_file` for more"));
         }
-        let read = self.read_text(&set.path);
+        let read = self.text_to_edit(&set.path);
         if let Err(Failure { code: Code::NotFound, .. }) = &read {
             self.unmade.insert(set.path.clone());
         }

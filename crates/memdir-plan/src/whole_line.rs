@@ -82,7 +82,7 @@ impl<T: Tree> Planner<'_, T> {
     }
 
     fn place(&self, asked: &MemoryPath, old: &str) -> Result<Place, Failure> {
-        let (path, image, text) = self.read_text(asked)?;
+        let (path, image, text) = self.text_to_edit(asked)?;
         let found = find(&text, old);
         Ok(Place { asked: asked.clone(), path, image, text, found })
     }

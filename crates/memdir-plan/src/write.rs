@@ -55,13 +55,13 @@ impl<T: Tree> Planner<'_, T> {
     }
 
     pub(super) fn append_file(&mut self, call: &Call, append: &AppendFile) -> Result<Answer, Failure> {
-        let (path, now, text) = self.read_text(&append.path)?;
+        let (path, now, text) = self.text_to_edit(&append.path)?;
         let text = added(&append.path, &text, usize::MAX, &append.content)?;
         self.replace(call, &append.path, path, now, text)
     }
 
     pub(super) fn insert_text(&mut self, call: &Call, insert: &InsertText) -> Result<Answer, Failure> {
-        let (path, now, text) = self.read_text(&insert.path)?;
+        let (path, now, text) = self.text_to_edit(&insert.path)?;
         let (line, last) = (insert.line as usize, text.lines().count());
         if line > last {
             let message = format!("`line` is {line}, but the note has {}", words::count(last, "line"));
@@ -83,7 +83,7 @@ impl<T: Tree> Planner<'_, T> {
             return Err(words::invalid(call.index, "update_file", "`old_content` is empty")
                 .with_hint("send the text that stands in the note now, or use `append_file`"));
         }
-        let (path, now, text) = self.read_text(asked)?;
+        let (path, now, text) = self.text_to_edit(asked)?;
         if self.meaning == Meaning::MemoryTool {
             return self.update_verbatim(call, update, path, now, &text);
         }
@@ -123,6 +123,15 @@ impl<T: Tree> Planner<'_, T> {
         }
     }
 
+    /// Reads the text of the note that `asked` names, to change it. A canvas is changed by what shows it alone.
+    pub(super) fn text_to_edit(&self, asked: &MemoryPath) -> Result<(MemoryPath, Image, String), Failure> {
+        if asked.is_canvas() {
+            let message = format!("`{}` is a canvas, and no action edits it", words::shown(asked));
+            return Err(Failure::new(Code::UnsupportedFile, message).with_hint("ask the user to change it"));
+        }
+        self.read_text(asked)
+    }
+
     /// Reads the text of the note that `asked` names.
     pub(super) fn read_text(&self, asked: &MemoryPath) -> Result<(MemoryPath, Image, String), Failure> {
         let (path, image) = self.read_any(asked)?;
@@ -138,7 +147,7 @@ impl<T: Tree> Planner<'_, T> {
         Err(Failure::new(Code::UnsupportedFile, message).with_hint(format!("send `{asked}.md`")))
     }
 
-    /// Whether files may be made that are no notes by their name.
+    /// Whether files may be made that are no notes by their name. The memory tool of Anthropic names files as it likes.
     pub(super) fn may_make_others(&self) -> bool {
         self.limits.other_extensions || self.meaning == Meaning::MemoryTool
     }

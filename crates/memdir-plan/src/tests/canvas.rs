@@ -46,6 +46,22 @@ fn a_rename_takes_the_cards_along() {
     assert_eq!(text(&renamed(&tree, "b/board.canvas", "c/d/e.canvas"), "c/d/e.canvas"), BOARD);
 }
 
+/// A text that is put in anywhere leaves no JSON.
+#[test]
+fn no_action_edits_a_canvas_as_text() {
+    let tree = MapTree::of([("b/board.canvas", BOARD)]);
+    for action in [
+        json!({"action": "update_file", "path": "b/board.canvas", "old_content": "nodes", "new_content": "no\"des"}),
+        json!({"action": "append_file", "path": "b/board.canvas", "content": "x"}),
+        json!({"action": "insert_text", "path": "b/board.canvas", "line": 0, "content": "x"}),
+        json!({"action": "set_fact", "path": "b/board.canvas", "key": "a", "value": "b"}),
+    ] {
+        let (entry, after) = one(&tree, action);
+        assert_eq!(entry["error"]["code"], "unsupported_file", "{entry}");
+        assert_eq!(text(&after, "b/board.canvas"), BOARD);
+    }
+}
+
 #[test]
 fn what_is_no_canvas_is_left_alone_and_told() {
     let bad = [("bad.canvas", "{\"nodes\":[{\"type\":\"file\",\"file\":\"a.md\"}"), ("list.canvas", "[\"a.md\"]")];
