@@ -56,11 +56,17 @@ fn occurrences<T: PartialEq>(items: impl Iterator<Item = T>, needle: &[T]) -> Ve
 
 /// Every place where `needle` stands literally, overlapping ones too.
 ///
-/// A place that would cut a CR LF in two does not count: to replace it would leave half a line end.
+/// A place that would cut a CR LF in two does not count, nor one that would cut a letter off its combining marks: to replace it would leave
+/// half a line end, or give the marks to another letter.
 pub(crate) fn exact(text: &str, needle: &str) -> Vec<usize> {
     let mut found = occurrences(text.bytes(), needle.as_bytes());
     let bytes = text.as_bytes();
-    let cuts = |at: usize| at > 0 && bytes.get(at - 1) == Some(&b'\r') && bytes.get(at) == Some(&b'\n');
+    let is_mark = |at: usize| {
+        let next = bytes.get(at).filter(|byte| !byte.is_ascii()).and_then(|_| text.get(at..)?.chars().next());
+        next.is_some_and(|next| canonical_combining_class(next) != 0)
+    };
+    let cuts =
+        |at: usize| at > 0 && (bytes.get(at - 1) == Some(&b'\r') && bytes.get(at) == Some(&b'\n') || is_mark(at));
     found.retain(|&at| !cuts(at) && !cuts(at + needle.len()));
     found
 }
