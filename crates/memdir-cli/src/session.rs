@@ -29,7 +29,7 @@ pub(super) enum SessionCommand {
     /// Replay a conversation without a model, on a copy of the notes as they were then. The permission mode and the
     /// person's answers come from the file, so replay only files you trust
     Replay {
-        /// The file with its lines, from `.memdir/*/sessions` of the other memory
+        /// Its name; or the file with its lines, from `.memdir/*/sessions` of another memory
         file: PathBuf,
     },
 }
@@ -89,8 +89,12 @@ fn used(engine: &Engine, id: &str) -> (BTreeSet<ServerName>, Vec<KeptToolCall>) 
 }
 
 fn replay(global: &Global, file: &Path) -> Result<u8, Stop> {
-    let lines = read(file)?;
     let opened = open::open(global)?;
+    let named = file.to_str().filter(|_| !file.exists()).map(|id| opened.engine.read_session(id)).transpose();
+    let lines = match named {
+        Ok(Some(Some(lines))) => lines,
+        _ => read(file)?,
+    };
     let settings = talk::settings_of(&opened.config, Family::Capable, "ask");
     let replayed = agent::replay(&opened.engine, &lines, &settings)?;
     let Replayed { messages, turns, changed, differences, not_called, .. } = &replayed;

@@ -234,15 +234,6 @@ impl Config {
     /// How an engine works under these settings.
     pub(super) fn engine(&self, clock: fn() -> Timestamp) -> Result<engine::Settings, Failure> {
         let limits = &self.limits;
-        let least = [
-            ("batch_actions", limits.batch_actions as u64),
-            ("batch_seconds", limits.batch_seconds),
-            ("note_bytes", limits.note_bytes),
-        ];
-        if let Some((key, _)) = least.iter().find(|(_, limit)| *limit == 0) {
-            let failure = wrong(format!("`limits.{key}` is 0, and nothing could be done"));
-            return Err(failure.with_hint(format!("`memdir config set limits.{key} NUMBER` gives it another value")));
-        }
         Ok(engine::Settings {
             limits: Limits {
                 note_bytes: limits.note_bytes,

@@ -57,6 +57,10 @@ impl Sources {
             let failure = wrong(format!("at most {MOST_PINNED} notes are pinned, and these are {pinned}"));
             return Err(failure.with_hint("leave some out"));
         }
+        let limits = &config.limits;
+        if limits.batch_actions == 0 || limits.batch_seconds == 0 || limits.note_bytes == 0 {
+            return Err(wrong(format!("with {key} = 0 nothing could be done")).with_hint("give it at least 1"));
+        }
         config.engine(memdir_host::now).map(drop)
     }
 }

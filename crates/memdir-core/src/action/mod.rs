@@ -173,7 +173,7 @@ actions! {
             new_content: String = Takes::Text, "What to put in its place.";
         },
         optional: {
-            occurrence: Occurrence = Takes::OneOf(&["first", "all"]), "Which match; by default, several are an error.";
+            occurrence: Occurrence = Takes::OneOf(&["first", "all"]), "`first` or `all`; by default, several are an error.";
         },
         example: r#"{"action":"update_file","path":"user.md","old_content":"- example_fact: before","new_content":"- example_fact: after"}"#,
     }
