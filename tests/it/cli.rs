@@ -292,3 +292,17 @@ fn a_place_for_the_history_that_cannot_be_one_is_not_set() {
     env.ask(&["config", "set", "state", env.home().join("history").to_str().unwrap()]).exits(0);
     env.ask(&["log"]).exits(0);
 }
+
+/// A history of another machine, as after a new installation, is not passed over in silence.
+#[test]
+fn the_log_tells_of_a_history_that_is_not_ours() {
+    let env = Env::ada();
+    env.ask(&["set", "user", "city", "Oslo"]).exits(0);
+    let machine =
+        env.at(".memdir").read_dir().unwrap().map(|entry| entry.unwrap().path()).find(|path| path.is_dir()).unwrap();
+    fs::rename(&machine, machine.with_file_name("0123456789abcdef")).unwrap();
+    let log = env.run(&["log"], "");
+    assert!(log.stderr.contains("the history of another machine, or of another user of this one"), "{log:?}");
+    let doctor = env.ask(&["doctor"]).exits(0).to_string();
+    assert!(doctor.contains("undo is per machine and user"), "{doctor}");
+}

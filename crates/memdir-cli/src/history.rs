@@ -15,7 +15,7 @@ use memdir_core::path::MemoryPath;
 use memdir_core::report::{Failure, Line, Log, LogEntry};
 use memdir_engine::{Change, Engine};
 use memdir_plan::note_changes;
-use memdir_vault::{LogQuery, Recorded};
+use memdir_vault::{LogQuery, Recorded, is_put_aside};
 use memdir_words::{ago, past, who};
 
 /// How many batches a page of the log has; and where it was asked since when.
@@ -35,11 +35,22 @@ pub(super) fn log(global: &Global, options: &LogArgs) -> Result<u8, Stop> {
         if !log.entries.is_empty() {
             show(&opened.engine, &log, stdout)
         } else if page.path.is_none() && page.client.is_none() && page.since.is_none() && page.before.is_none() {
-            Ok(say("nothing has been changed through memdir yet")?)
+            say("nothing has been changed through memdir yet")?;
+            let note = beside(&opened.engine.other_histories());
+            Ok(note.iter().try_for_each(|note| say(format!("note: by you on this machine; {note}")))?)
         } else {
             Ok(say("no change matches")?)
         }
     })
+}
+
+/// That `.memdir` also has the histories of others; nothing of those that were put aside.
+pub(super) fn beside(others: &[String]) -> Option<String> {
+    match others.iter().filter(|path| !path.split('/').any(is_put_aside)).count() {
+        0 => None,
+        1 => Some("`.memdir` also has the history of another machine, or of another user of this one".to_owned()),
+        count => Some(format!("`.memdir` also has {count} histories of other machines, or of other users of this one")),
+    }
 }
 
 fn not_a_time(text: &str) -> Failure {

@@ -313,6 +313,12 @@ impl Engine {
         Proposal { parsed, planned, caller, started, forgets }
     }
 
+    /// As [`Vault::other_histories`].
+    #[must_use]
+    pub fn other_histories(&self) -> Vec<String> {
+        self.vault.other_histories()
+    }
+
     /// Why the history cannot be used now; `None` where it can. Notes are read all the same, and leave no entry in the audit.
     /// What a crash has left unfinished is finished on the way.
     #[must_use]

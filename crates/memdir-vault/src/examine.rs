@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use cap_fs_ext::DirExt;
+
 use super::contents::load;
 use super::journal::Journal;
-use super::state::{FOLDER, INBOX, LOCK, StateFolder, check_own_file, open_own_folder};
+use super::state::{FOLDER, HISTORY, INBOX, LOCK, StateFolder, check_own_file, open_own_folder};
 use super::{Vault, VaultError, disk};
 use memdir_plan::Content;
 
@@ -95,6 +97,19 @@ impl Vault {
         let is_inside = self.elsewhere().is_none();
         let inbox = if is_inside { Path::new(FOLDER).join(machine) } else { path.join(machine) }.join(INBOX);
         is_untrusted(open_own_folder(&folder, INBOX).map(drop)).then(|| inbox.display().to_string())
+    }
+
+    /// The histories of other machines, of other users of this one, and those put aside, by their paths in the memory: nothing here undoes
+    /// what they hold.
+    #[must_use]
+    pub fn other_histories(&self) -> Vec<String> {
+        let Ok(Some(memdir)) = open_own_folder(&self.dir, FOLDER) else { return Vec::new() };
+        let Ok(entries) = memdir.entries() else { return Vec::new() };
+        let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+        let others = names.filter(|name| *name != self.options.machine);
+        let holds_one =
+            |name: &String| memdir.open_dir_nofollow(name).is_ok_and(|folder| folder.symlink_metadata(HISTORY).is_ok());
+        others.filter(holds_one).map(|name| format!("{FOLDER}/{name}/{HISTORY}")).collect()
     }
 
     fn try_exchange(&self) -> (bool, bool) {

@@ -14,7 +14,7 @@ use super::config::{Config, Sources, WHERE};
 use super::model::{self, used};
 use super::output::Lines;
 use super::stop::Stop;
-use super::{client, open, repair, tools};
+use super::{client, history, open, repair, tools};
 use memdir_check::Kind;
 use memdir_core::report::{Code, Failure};
 use memdir_engine::{self as engine, EmbeddingStatus, Engine};
@@ -282,7 +282,14 @@ fn state(vault: &Vault) -> Vec<Check> {
     let mut checks = vec![history, writing, durability, git, lock];
     checks.extend(left);
     checks.extend(put_aside(vault));
+    checks.extend(other_histories(vault));
     checks
+}
+
+/// The histories of others in the same memory; nothing where there are none.
+fn other_histories(vault: &Vault) -> Option<Check> {
+    let beside = history::beside(&vault.other_histories())?;
+    Some(Check::ok("histories", format!("{beside}: undo is per machine and user")))
 }
 
 /// Temporary files that nobody has removed.

@@ -21,7 +21,7 @@ use memdir_core::report::{Code, Failure, Kind};
 use memdir_note::Targets;
 use memdir_plan::{self as plan, Forms, MIN_TEXT_CHARS, Sought, Tree, When};
 use memdir_vault::{
-    Author, FileEntry, FiledProposal, HistoryTraces, NoteNames, Region, Replaced, VaultError, Writer, is_put_aside,
+    Author, FileEntry, FiledProposal, HistoryTraces, NoteNames, Replaced, VaultError, Writer, is_put_aside,
 };
 pub use mention::Mention;
 use mention::Spoken;
@@ -467,7 +467,8 @@ impl Engine {
         };
         self.vault.every_file(&mut visit)?;
         self.vault.every_state_file(&mut visit)?;
-        for path in self.other_histories()? {
+        // What they hold is packed, so that nobody sees it by its letters.
+        for path in self.vault.other_histories() {
             if !left.iter().any(|left| left.path.as_ref() == Some(&path)) {
                 left.push(ForgottenPlace { place: PlaceKind::State, path: Some(path), count: 0 });
             }
@@ -477,19 +478,6 @@ impl Engine {
         left.retain(|left| left.place != PlaceKind::Author || named > 0);
         left.sort();
         Ok(left)
-    }
-
-    /// The histories of other machines, and those put aside: what they hold is packed, so that nobody sees it by its letters.
-    fn other_histories(&self) -> Result<Vec<String>, VaultError> {
-        let mut found = Vec::new();
-        let mut visit = |spot: &FileEntry, _: Option<&mut dyn Read>| {
-            if spot.region == Region::Foreign && spot.name() == "history.sqlite" {
-                found.push(spot.path.clone());
-            }
-            Ok(())
-        };
-        self.vault.every_file(&mut visit)?;
-        Ok(found)
     }
 
     /// What is said where there is nothing to erase.
@@ -505,12 +493,11 @@ impl Engine {
         let named = Forms::new(text).map_or(Ok(0), |forms| self.vault.named_authors(&Sought::Text(forms)));
         match named {
             Err(error) => failure(&error),
-            Ok(0) => match self.other_histories() {
-                Err(error) => failure(&error),
-                Ok(others) if others.is_empty() => Failure::new(Code::NotFound, "the text is nowhere in this memory").with_hint(
+            Ok(0) => match self.vault.other_histories() {
+                others if others.is_empty() => Failure::new(Code::NotFound, "the text is nowhere in this memory").with_hint(
                     "it is looked for letter by letter, upper and lower case apart; give a shorter piece, such as one word of it",
                 ),
-                Ok(others) => Failure::new(Code::NotFound, format!("the text was not found; not looked through, since they are packed: {}", others.join(", ")))
+                others => Failure::new(Code::NotFound, format!("the text was not found; not looked through, since they are packed: {}", others.join(", ")))
                     .with_hint("run `memdir forget` on the machine that it belongs to; remove the folder of one that was put aside"),
             },
             Ok(_) => {
