@@ -16,7 +16,7 @@ use memdir_dialect::Parsed;
 use memdir_engine::{Caller, Consent, Guard};
 use memdir_model::{Answer, End, Heard, ModelError, Request, Role};
 use memdir_plan::Seen;
-use memdir_policy::Filter;
+use memdir_policy::{Filter, holds_secret};
 
 /// A message while it is answered: what is known of it, who hears, what stops it, and what came of it so far.
 pub(super) struct Answering<'a> {
@@ -25,6 +25,9 @@ pub(super) struct Answering<'a> {
     pub(super) stop: &'a CancellationToken,
     pub(super) said: &'a mut Said,
 }
+
+/// What is kept of a turn that holds a secret, which is refused and stands nowhere.
+const WITHHELD: &str = "<think>left out: it held a secret</think>";
 
 impl Agent<'_> {
     /// Does what the run says until it is done.
@@ -155,7 +158,7 @@ impl Agent<'_> {
             message: self.session.last,
             turn: run.turns().len() as u64 + 1,
             time: (self.settings.clock)(),
-            text: answer.text.clone(),
+            text: if holds_secret(&answer.text) { WITHHELD.to_owned() } else { answer.text.clone() },
             is_cut: answer.end == End::Cut,
             input_tokens,
             output_tokens,

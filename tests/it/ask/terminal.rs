@@ -436,7 +436,7 @@ fn an_edit_that_fails_leaves_nothing_and_asks_again() {
         assert!(!again.contains("your text is in"), "{editor}: {again}");
         terminal.answer("n\n");
         let (code, said) = terminal.end();
-        assert!(code == 0 && said.contains("nothing of it is kept"), "{editor}: {said}");
+        assert!(code == 0 && said.contains("gone from the inbox"), "{editor}: {said}");
         assert_eq!(super::holding(&env, super::WORD), [""; 0], "{editor}");
     }
 }

@@ -15,7 +15,7 @@ pub(super) fn approved(id: u64, done: &Done) -> String {
 
 /// Says that a proposal is dropped.
 pub(super) fn rejected(id: u64) -> String {
-    format!("proposal {id} is rejected; nothing of it is kept")
+    format!("proposal {id} is rejected and gone from the inbox")
 }
 
 /// Writes rules into the settings, and gives their numbers.

@@ -35,7 +35,7 @@ enum Word {
 /// Each with what it is called, and what it does.
 const WORDS: [(Word, &str, &str); 7] = [
     (Word::Yes, "yes", "carry it out as it is shown"),
-    (Word::No, "no", "drop it; nothing of it is kept"),
+    (Word::No, "no", "drop it; it is gone from the inbox then"),
     (Word::Edit, "edit", "change the new text in your editor, and keep that instead"),
     (Word::Part, "part", "decide about each part of it"),
     (Word::Later, "later", "leave it waiting, and go on with the next"),

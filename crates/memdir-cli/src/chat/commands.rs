@@ -258,7 +258,7 @@ fn decide(chat: &mut Chat<'_>, reviewed: &Reviewed) -> Result<bool, ChangeError>
             }
             Some(Word::No) => {
                 chat.engine.reject(id, &chat.person())?;
-                chat.talker.screen.tell(&format!("proposal {id} is rejected; nothing of it is kept"));
+                chat.talker.screen.tell(&format!("proposal {id} is rejected and gone from the inbox"));
                 return Ok(true);
             }
             Some(Word::Later | Word::Edit | Word::Conversation) => return Ok(true),

@@ -341,6 +341,7 @@ fn the_suites_of_the_repository_can_be_read_with_all_their_memories() {
         ("stranger-4.json", 60),
         ("stranger-5.json", 60),
         ("stranger-6.json", 60),
+        ("stranger-7.json", 60),
     ] {
         let (suite, places) = example(name);
         assert!(suite.tasks.len() >= least, "{name}");

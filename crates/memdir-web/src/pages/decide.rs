@@ -78,7 +78,7 @@ fn answer(site: &Site, id: u64, sent: &Sent) -> Result<Notice, ChangeError> {
         Answer::No | Answer::Never => {
             is_as_shown(site, id, sent)?;
             engine.reject(id, &site.person())?;
-            Notice::of(Some(format!("proposal {id} is dropped; nothing of it is kept")), None)
+            Notice::of(Some(format!("proposal {id} is dropped and gone from the inbox")), None)
         }
     };
     notice.issues.extend(rules.iter().map(|rule| settle(site, rule)));

@@ -345,7 +345,7 @@ fn what_waits_is_decided_one_by_one() {
     assert!(talk.note().contains("ada@example.com"));
     assert!(seen.notes.ends_with("+1 line in user.md · undo: memdir undo\nnothing waits\n"), "{}", seen.notes);
     let dropped = super::tests::talk(&[MAIL, DONE]).with(&["Keep ada@example.com.", "l", "/pending", "n"]);
-    assert!(dropped.notes.ends_with("proposal 1 is rejected; nothing of it is kept\n"), "{}", dropped.notes);
+    assert!(dropped.notes.ends_with("proposal 1 is rejected and gone from the inbox\n"), "{}", dropped.notes);
 }
 
 #[test]
