@@ -96,6 +96,23 @@ fn a_damaged_history_stops_no_reading_and_a_command_is_the_way_out() {
 }
 
 #[test]
+fn a_history_that_is_gone_is_not_said_to_be_empty() {
+    let env = memory();
+    fs::remove_file(state(&env).join(HISTORY)).unwrap();
+    for command in [&["log"][..], &["diff"], &["undo"], &["audit", "verify"], &["audit", "head"], &["pending"]] {
+        let error = env.ask(command).exits(7)["error"].clone();
+        assert_eq!(error["code"], json!("damaged"), "{command:?}");
+    }
+    let checks = env.ask(&["doctor"]).exits(4);
+    let history = checks["checks"].as_array().unwrap().iter().find(|check| check["name"] == "history").unwrap().clone();
+    assert_eq!(history["status"], json!("fail"), "{history}");
+    assert!(!state(&env).join(HISTORY).exists(), "who only looks makes nothing");
+    reads_and_does_not_write(&env, "memdir doctor --repair");
+    assert_eq!(env.ask(&["doctor", "--repair", "--yes"]).exits(0)["repaired"], json!(true));
+    env.exec(&json!([{"action": "append_file", "path": "user.md", "content": "- pet: dog"}]));
+}
+
+#[test]
 fn a_whole_history_is_not_put_aside() {
     let env = memory();
     assert_eq!(env.ask(&["doctor", "--repair"]).exits(0)["repaired"], json!(false));

@@ -14,7 +14,7 @@ use rusqlite::OptionalExtension;
 
 use super::audit::random;
 use super::journal::{Flush, Journal};
-use super::state::{SESSIONS, StateFolder, check_own_file, create_own_folder, open_own_folder};
+use super::state::{SESSIONS, StateFolder, check_own_file, create_own_folder};
 use super::{LockFile, Vault, VaultError, disk};
 use memdir_core::time::Timestamp;
 
@@ -240,10 +240,7 @@ impl Vault {
 
     /// The folder, opened without the database: a caller that holds the lock of the memory looks into it, too.
     fn session_folder(&self) -> Result<Option<Dir>, VaultError> {
-        match StateFolder::open(&self.home())? {
-            Some(state) => open_own_folder(state.machine(), SESSIONS),
-            None => Ok(None),
-        }
+        StateFolder::sessions(&self.home())
     }
 
     /// Opens a file by its name and locks it; opens it anew where it was replaced before it was locked.

@@ -72,15 +72,21 @@ impl Home<'_> {
 
 impl StateFolder {
     /// Opens the state folder; `None` when this machine has written nothing yet.
+    ///
+    /// # Errors
+    ///
+    /// [`VaultError::Damaged`] where the database is gone and what it had beside it is not, [`VaultError::Untrusted`], and those of the
+    /// system.
     pub(super) fn open(home: &Home<'_>) -> Result<Option<Self>, VaultError> {
-        let Some(memdir) = open_own_folder(home.root, FOLDER)? else { return Ok(None) };
-        let (parent, parent_path) = home.parent(&memdir);
-        let Some(folder) = open_own_folder(parent, home.machine)? else { return Ok(None) };
-        if !check_own_files(&folder)? {
-            return Ok(None);
-        }
-        let path = parent_path.join(home.machine);
-        Ok(Some(Self::of(memdir, folder, path)))
+        let Some((memdir, folder, path)) = own_folders(home)? else { return Ok(None) };
+        Ok(has_database(&folder)?.then(|| Self::of(memdir, folder, path)))
+    }
+
+    /// Opens the folder of the conversations, whatever became of the database; `None` where there is none.
+    pub(super) fn sessions(home: &Home<'_>) -> Result<Option<Dir>, VaultError> {
+        let Some((_, folder, _)) = own_folders(home)? else { return Ok(None) };
+        check_own_files(&folder)?;
+        open_own_folder(&folder, SESSIONS)
     }
 
     /// Opens the state folder, and makes what is missing of it.
@@ -92,7 +98,7 @@ impl StateFolder {
         }
         let (parent, parent_path) = home.parent(&memdir);
         let folder = create_own_folder(parent, home.machine)?;
-        if !check_own_files(&folder)? {
+        if !has_database(&folder)? {
             // SQLite gives its other files the mode of this one.
             match disk::create_name(&folder, HISTORY, 0o600).and_then(|file| file.sync_all()) {
                 // Another process was first; its files are checked like any others.
@@ -164,8 +170,7 @@ impl StateFolder {
     /// one without a word.
     pub(super) fn is_emptied(&self) -> bool {
         // These are looked at first, for another process may be making all of it.
-        let mut beside = [WRITE_AHEAD_LOG, INBOX, SESSIONS].into_iter();
-        beside.any(|name| self.machine.symlink_metadata(name).is_ok()) && self.is_empty()
+        has_traces(&self.machine) && self.is_empty()
     }
 
     /// Makes the folder of the inbox, which shows that the history has its tables. Best effort.
@@ -285,7 +290,33 @@ pub(super) fn create_own_folder(parent: &Dir, name: &str) -> Result<Dir, VaultEr
     open_own_folder(parent, name)?.ok_or(VaultError::Untrusted(GONE))
 }
 
-/// Checks the files that SQLite will open; false when there is no database yet.
+/// Opens `.memdir` and the folder of this machine in it, or elsewhere, and gives the path of that.
+fn own_folders(home: &Home<'_>) -> Result<Option<(Dir, Dir, PathBuf)>, VaultError> {
+    let Some(memdir) = open_own_folder(home.root, FOLDER)? else { return Ok(None) };
+    let (parent, path) = home.parent(&memdir);
+    let path = path.join(home.machine);
+    Ok(open_own_folder(parent, home.machine)?.map(|folder| (memdir, folder, path)))
+}
+
+/// Whether something is there that is made beside a database with tables, and not before it.
+fn has_traces(folder: &Dir) -> bool {
+    [WRITE_AHEAD_LOG, INBOX, SESSIONS].into_iter().any(|name| folder.symlink_metadata(name).is_ok())
+}
+
+/// Checks the files that SQLite will open; false when there is no database yet, and an error where there was one.
+fn has_database(folder: &Dir) -> Result<bool, VaultError> {
+    // Before and after: another process may be making all of it, or removing what a drive cannot hold.
+    let had_traces = has_traces(folder);
+    if check_own_files(folder)? {
+        return Ok(true);
+    }
+    if had_traces && has_traces(folder) {
+        return Err(VaultError::Damaged("it is gone, and what is beside it says that it was there".to_owned()));
+    }
+    Ok(false)
+}
+
+/// Checks the files that SQLite will open, and says whether there is a database.
 fn check_own_files(folder: &Dir) -> Result<bool, VaultError> {
     let mut is_there = false;
     for name in FILES.into_iter().chain(["history.sqlite-journal"]) {

@@ -389,6 +389,36 @@ fn a_history_that_is_emptied_is_told_also_without_its_log() {
     commit(&vault, &[put("b.md", None, Some("b"))], None).unwrap();
 }
 
+/// Reads have to say what a write would say: that the history is gone, and not that nothing was ever done.
+#[test]
+fn a_history_that_is_gone_is_told_by_who_reads_as_by_who_writes() {
+    for left in [&["history.sqlite-wal", "history.sqlite-shm", "inbox"][..], &["history.sqlite-wal"], &["inbox"]] {
+        let env = memory();
+        let folder = env.path().join(".memdir/local");
+        for name in ["history.sqlite", "history.sqlite-wal", "history.sqlite-shm"] {
+            if !left.contains(&name) {
+                std::fs::remove_file(folder.join(name)).unwrap();
+            }
+        }
+        if !left.contains(&"inbox") {
+            std::fs::remove_dir(folder.join("inbox")).unwrap();
+        }
+        let before = env.snapshot();
+        let vault = opened(&env);
+        let is_damaged = |result: Result<(), VaultError>| matches!(result, Err(VaultError::Damaged(_)));
+        assert!(is_damaged(vault.log(&LogQuery::default()).map(drop)), "{left:?}");
+        assert!(is_damaged(vault.account(None).map(drop)), "{left:?}");
+        assert!(is_damaged(vault.inbox().map(drop)), "{left:?}");
+        assert!(is_damaged(vault.examine().map(drop)), "{left:?}");
+        assert!(is_damaged(vault.look_after_crash()), "{left:?}");
+        assert!(vault.sessions().unwrap().is_empty(), "{left:?}: conversations can be read without the database");
+        assert_eq!(env.snapshot(), before, "{left:?}: who only looks makes nothing");
+        assert!(is_damaged(vault.lock().map(drop)), "{left:?}");
+        vault.put_aside(&vault.fault().unwrap().unwrap()).unwrap();
+        commit(&vault, &[put("b.md", None, Some("b"))], None).unwrap();
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_history_that_nobody_may_read_is_told_as_that() {
