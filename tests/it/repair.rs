@@ -113,6 +113,33 @@ fn a_history_that_is_gone_is_not_said_to_be_empty() {
 }
 
 #[test]
+fn what_waits_outlives_a_history_that_was_put_back_from_an_older_copy() {
+    let env = memory();
+    let copies = ["history.sqlite", "history.sqlite-wal"].map(|name| (name, fs::read(state(&env).join(name)).unwrap()));
+    let text = said(&json!([{"action": "append_file", "path": "user.md", "content": "- important: yes"}]));
+    env.say(&text, &["--permission", "all"]);
+    for (name, copy) in copies {
+        fs::write(state(&env).join(name), copy).unwrap();
+    }
+    let waits = |checks: &Value| {
+        let checks = checks["checks"].as_array().unwrap();
+        let inbox = checks.iter().find(|check| check["name"] == "inbox").unwrap();
+        inbox["message"].as_str().unwrap().starts_with("1 proposal waits")
+    };
+    assert!(waits(&env.ask(&["doctor"]).exits(0)));
+    env.ask(&["pending"]).exits(0);
+    assert!(waits(&env.ask(&["doctor"]).exits(0)));
+    assert!(state(&env).join("inbox/1.json").exists());
+    // It has kept its number, and is carried out like any other.
+    let text = said(&json!([{"action": "append_file", "path": "user.md", "content": "- later: yes"}]));
+    env.say(&text, &["--permission", "all"]);
+    assert_eq!(crate::ask::ids(&env), [1, 2]);
+    env.ask(&["approve", "1", "--code", &crate::ask::code(&env, 1)]).exits(0);
+    assert!(env.read("user.md").contains("- important: yes"));
+    assert!(!state(&env).join("inbox/1.json").exists() && state(&env).join("inbox/2.json").exists());
+}
+
+#[test]
 fn a_whole_history_is_not_put_aside() {
     let env = memory();
     assert_eq!(env.ask(&["doctor", "--repair"]).exits(0)["repaired"], json!(false));

@@ -2,7 +2,8 @@
 //!
 //! Owns the folder of those files, their numbers, and that each proposal is decided once. Knows nothing of what they
 //! say. The journal has the last number that was given, and which proposals wait: so a number is never given twice, and a
-//! file that a crash left, or that a sync program brought back, is no proposal.
+//! file of a decided proposal that a sync program brought back is no proposal. A file whose number was never given waits: the
+//! history may have been put back from an older copy, and nobody has decided what the file says.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -27,6 +28,8 @@ const LAST_OF: &str = "proposals of ";
 const WAITS: i64 = -1;
 /// The most bytes that all files together may have; files beyond that are not read.
 pub const MOST_WAITING_BYTES: usize = 64 << 20;
+/// No proposal has a larger number: memdir did not give a file its name that says one.
+const MOST_NUMBER: u64 = 1 << 40;
 /// The most proposals that may wait at once; of more files than that, only the first are read.
 pub const MOST_WAITING: usize = 1_000;
 
@@ -63,6 +66,8 @@ pub struct Approval<'a> {
 #[derive(Debug, Default)]
 struct FileNames {
     waiting: Vec<u64>,
+    /// Those of them whose numbers the journal has never given.
+    unknown: Vec<u64>,
     /// Files of decided proposals, and of processes that ended early.
     leftovers: Vec<String>,
 }
@@ -101,7 +106,8 @@ impl Vault {
 }
 
 impl Writer<'_> {
-    /// Removes the files of decided proposals and those that a crash has left, then reads the proposals that wait.
+    /// Removes the files of decided proposals and the temporary ones of a crash, notes the numbers that the journal has never given, so
+    /// that it does not give them, then reads the proposals that wait.
     ///
     /// # Errors
     ///
@@ -119,7 +125,9 @@ impl Writer<'_> {
         if !names.leftovers.is_empty() {
             self.flush_folder(&folder).map_err(|error| VaultError::io("flush the inbox", None, error))?;
         }
-        self.core()?.journal.forget_decided(Some(&folder))?;
+        let journal = &mut self.core()?.journal;
+        journal.adopt(&names.unknown)?;
+        journal.forget_decided(Some(&folder))?;
         Ok(Inbox { is_untidy, ..read_all(&folder, &names) })
     }
 
@@ -306,6 +314,19 @@ impl Journal {
         Ok(proposals)
     }
 
+    /// Notes that files wait whose numbers were never given, unflushed: until it is on the disk they are found the same way.
+    fn adopt(&mut self, unknown: &[u64]) -> Result<(), VaultError> {
+        let Some(last) = unknown.iter().max() else { return Ok(()) };
+        self.transaction(Flush::No, |transaction| {
+            let sql = "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
+            transaction.prepare_cached(sql)?.execute(params![LAST, last])?;
+            for number in unknown {
+                transaction.prepare_cached(sql)?.execute(params![key_of(*number), WAITS])?;
+            }
+            Ok(())
+        })
+    }
+
     /// Deletes the rows of decided proposals that have no file any more; one whose batch was given back waits again.
     fn forget_decided(&mut self, folder: Option<&Dir>) -> Result<(), VaultError> {
         let has_file = |number| folder.is_some_and(|folder| folder.symlink_metadata(name_of(number)).is_ok());
@@ -400,18 +421,20 @@ fn names(folder: &Dir, journal: &Journal) -> Result<FileNames, VaultError> {
     if found.is_empty() {
         return Ok(names);
     }
-    let known = journal.proposals()?;
+    let (known, last) = (journal.proposals()?, journal.last_proposal()?);
     for (name, is_folder) in found {
         match number_of(&name) {
             Some(number) => match known.get(&number) {
                 Some(ProposalState::Waits | ProposalState::GivenBack) => names.waiting.push(number),
                 Some(ProposalState::Decided) | None if is_folder => {}
+                None if number > last => names.unknown.push(number),
                 Some(ProposalState::Decided) | None => names.leftovers.push(name),
             },
             None if name.starts_with('.') && name.ends_with(".tmp") && !is_folder => names.leftovers.push(name),
             None => {}
         }
     }
+    names.waiting.extend(&names.unknown);
     names.waiting.sort_unstable();
     Ok(names)
 }
@@ -471,5 +494,5 @@ fn key_of(number: u64) -> String {
 /// The number in a name that [`name_of`] has made.
 fn number_of(name: &str) -> Option<u64> {
     let number = name.strip_suffix(".json")?.parse().ok()?;
-    (number > 0 && name_of(number) == name).then_some(number)
+    (1..=MOST_NUMBER).contains(&number).then_some(number).filter(|number| name_of(*number) == name)
 }

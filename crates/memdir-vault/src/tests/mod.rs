@@ -21,6 +21,7 @@ mod confine;
 mod exchange;
 mod feed;
 mod forget;
+mod inbox;
 mod journal;
 mod lines;
 mod outside;
