@@ -17,7 +17,10 @@ pub fn failure(error: &VaultError) -> Failure {
         }
         VaultError::Busy => say(Code::Busy, "nothing was done; try again in a moment"),
         VaultError::DiskFull => say(Code::DiskFull, "nothing was done; make room, then try again"),
-        VaultError::NoWriteAccess => say(Code::NoWriteAccess, "nothing was done; the folder cannot be written"),
+        VaultError::NoWriteAccess(None) => say(Code::NoWriteAccess, "nothing was done; the folder cannot be written"),
+        VaultError::NoWriteAccess(Some(_)) => {
+            say(Code::NoWriteAccess, "nothing was done; the note or its folder cannot be written")
+        }
         VaultError::Unfit => {
             say(Code::NoWriteAccess, "nothing was done; the person can name another folder with `--state DIR`")
         }
@@ -78,8 +81,8 @@ pub(super) fn told(error: &VaultError, grant: Option<&Grant>) -> Failure {
     let failure = failure(error);
     let Some(grant) = grant.filter(|grant| grant.is_restricted()) else { return failure };
     // Not so numbers of batches, and names that the system says.
-    let is_shown = matches!(error, VaultError::Busy | VaultError::DiskFull | VaultError::NoWriteAccess)
-        || matches!(error, VaultError::Conflict(path) if grant.shows(path));
+    let is_shown = matches!(error, VaultError::Busy | VaultError::DiskFull | VaultError::NoWriteAccess(None))
+        || matches!(error, VaultError::Conflict(path) | VaultError::NoWriteAccess(Some(path)) if grant.shows(path));
     if is_shown {
         return failure;
     }
@@ -100,7 +103,9 @@ mod tests {
         let source = || std::io::Error::from(std::io::ErrorKind::ReadOnlyFilesystem);
         let io =
             VaultError::Io { verb: "write", path: Some(MemoryPath::parse("private/a.md").unwrap()), source: source() };
-        for error in [conflict("private/a.md"), io, VaultError::UnknownBatch(41), VaultError::Decided(42)] {
+        let closed = |path: &str| VaultError::NoWriteAccess(Some(MemoryPath::parse(path).unwrap()));
+        let hidden = [conflict("private/a.md"), closed("private/a.md"), io];
+        for error in hidden.into_iter().chain([VaultError::UnknownBatch(41), VaultError::Decided(42)]) {
             let told = told(&error, Some(&part));
             assert_eq!((told.code, told.message.as_str()), (failure(&error).code, "the change could not be made now"));
             assert_eq!(told.hint.as_deref(), Some("nothing was done; try again"));
@@ -108,8 +113,10 @@ mod tests {
                 assert_eq!(super::told(&error, grant), failure(&error), "who sees all is told all");
             }
         }
-        for error in [conflict("work/a.md"), VaultError::Busy, VaultError::DiskFull, VaultError::NoWriteAccess] {
+        let shown = [conflict("work/a.md"), closed("work/a.md"), VaultError::NoWriteAccess(None)];
+        for error in shown.into_iter().chain([VaultError::Busy, VaultError::DiskFull]) {
             assert_eq!(told(&error, Some(&part)), failure(&error));
         }
+        assert_eq!(failure(&closed("work/a.md")).message, "no permission to write `work/a.md`");
     }
 }

@@ -221,7 +221,7 @@ impl Engine {
         match self.vault.lock_now() {
             Ok(mut writer) => self.open_inbox(&mut writer, now),
             // What waits can be listed without write access.
-            Err(VaultError::Busy | VaultError::NoWriteAccess) => {
+            Err(VaultError::Busy | VaultError::NoWriteAccess(_)) => {
                 opened.waiting.retain(|waiting| !has_expired(waiting, settled));
                 Ok(opened)
             }

@@ -24,9 +24,9 @@ pub enum VaultError {
     /// No room is left. Nothing was changed.
     #[error("the disk is full")]
     DiskFull,
-    /// The system does not let us write here.
-    #[error("no permission to write to this memory")]
-    NoWriteAccess,
+    /// The system does not let us write this note, or where there is none, to the memory at all.
+    #[error("no permission to write {}", .0.as_ref().map_or_else(|| "to this memory".to_owned(), |path| format!("`{path}`")))]
+    NoWriteAccess(Option<MemoryPath>),
     /// The drive cannot hold a history: what several connections have to share does not work on it.
     #[error("this drive cannot hold the history")]
     Unfit,
@@ -101,7 +101,7 @@ impl VaultError {
         if matches!(source.kind(), StorageFull | QuotaExceeded | FileTooLarge) {
             Self::DiskFull
         } else if matches!(source.kind(), PermissionDenied | ReadOnlyFilesystem) {
-            Self::NoWriteAccess
+            Self::NoWriteAccess(path.cloned())
         } else {
             Self::Io { verb, path: path.cloned(), source }
         }
@@ -138,7 +138,7 @@ impl VaultError {
             Self::History(error) => error.sqlite_error_code(),
             _ => None,
         };
-        matches!(self, Self::NoWriteAccess) || code == Some(rusqlite::ErrorCode::CannotOpen)
+        matches!(self, Self::NoWriteAccess(_)) || code == Some(rusqlite::ErrorCode::CannotOpen)
     }
 }
 
@@ -186,9 +186,25 @@ impl From<rusqlite::Error> for VaultError {
                 Self::Damaged(error.to_string())
             }
             Some(ErrorCode::DiskFull) => Self::DiskFull,
-            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::NoWriteAccess,
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::NoWriteAccess(None),
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(error.to_string()),
             _ => Self::History(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_that_cannot_be_written_is_named() {
+        let path = MemoryPath::parse("work/plan.md").unwrap();
+        for kind in [io::ErrorKind::PermissionDenied, io::ErrorKind::ReadOnlyFilesystem] {
+            let of_note = VaultError::io("put in place", Some(&path), kind.into()).to_string();
+            assert_eq!(of_note, "no permission to write `work/plan.md`");
+            let of_all = VaultError::io("make `.memdir`", None, kind.into()).to_string();
+            assert_eq!(of_all, "no permission to write to this memory");
         }
     }
 }

@@ -369,7 +369,7 @@ impl Vault {
         }
         let mut writer = Writer { vault: self, core, changed: None };
         match writer.recover() {
-            Err(VaultError::NoWriteAccess | VaultError::Busy) => Ok(()),
+            Err(VaultError::NoWriteAccess(_) | VaultError::Busy) => Ok(()),
             other => other,
         }
     }

@@ -134,7 +134,7 @@ impl Vault {
 
     fn with_journal<T>(&self, work: impl FnOnce(&mut Journal) -> Result<T, VaultError>) -> Result<T, VaultError> {
         let mut core = self.reopened(self.core(self.options.lock_timeout)?)?;
-        work(&mut core.as_mut().ok_or(VaultError::NoWriteAccess)?.journal)
+        work(&mut core.as_mut().ok_or(VaultError::NoWriteAccess(None))?.journal)
     }
 
     /// Opens a session to go on with it.
