@@ -44,7 +44,9 @@ pub fn failure(error: TreeError) -> Failure {
         TreeError::NotDirectory(_) => (Code::NotADirectory, Some("it is a file: name a folder")),
         TreeError::Unsupported(_) => (Code::UnsupportedFile, Some("only files and folders can be used")),
         TreeError::Outside(_) => (Code::OutsideMemory, Some("links may only lead to places inside the memory")),
-        TreeError::TooLarge { .. } => (Code::TooLarge, None),
+        TreeError::TooLarge { .. } => {
+            (Code::TooLarge, Some("memdir handles no file of this size; open, move or delete it with another program"))
+        }
         TreeError::NotKept(_) => (Code::Unavailable, Some("ask for another day; `get_history` lists the changes")),
         TreeError::Stopped => (Code::Timeout, Some("ask for less at once, such as one folder")),
         TreeError::NoAccess(_) | TreeError::Io(_) => (Code::Io, None),

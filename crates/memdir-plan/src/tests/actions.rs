@@ -377,6 +377,17 @@ fn a_folder_that_is_too_large_to_keep_is_not_deleted() {
 }
 
 #[test]
+fn of_a_file_that_is_too_large_nobody_is_told_to_split_it() {
+    let tree = MapTree::of([("big/a.png", "01234567")]);
+    let limits = Limits { file_bytes: 4, ..Limits::default() };
+    let mut planner = Planner::new(&tree, &limits);
+    let failed = planner.answer(&cleared(call(1, &json!({"action": "delete_dir", "path": "big", "recursive": true}))));
+    let failure = failed.result.unwrap_err();
+    assert_eq!((failure.code, failure.message.as_str()), (Code::TooLarge, "`big/a.png` has 8 bytes, more than 4"));
+    assert!(failure.hint.unwrap().contains("with another program"));
+}
+
+#[test]
 fn each_place_of_an_ambiguous_text_has_its_line() {
     let tree = MapTree::of([("a.md", "x\n\nx x\ny\nx\n")]);
     let (outcomes, _) =
