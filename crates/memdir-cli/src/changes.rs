@@ -27,6 +27,16 @@ pub(super) fn headline(entry: &LogEntry, width: usize) -> String {
     term::escape_line(&line).into_owned()
 }
 
+/// The changes that an undo passed over, since nothing is left of them; there is at least one.
+pub(super) fn taken_back(batches: &[u64]) -> String {
+    let numbers: Vec<String> = batches.iter().map(u64::to_string).collect();
+    let what = match numbers.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("changes {} and {last}", others.join(", ")),
+        _ => format!("change {}", numbers.concat()),
+    };
+    format!("another program has already taken back {what}")
+}
+
 /// Shows what was done to each note, behind `indent`; what was lost stands out.
 pub(super) fn show(changes: &[NoteChange], indent: &str, output: &mut (impl Write + IsTerminal)) -> io::Result<()> {
     let loss = term::style(AnsiColor::Red.on_default().bold(), output);

@@ -183,7 +183,15 @@ pub(super) fn undo(global: &Global, batch: Option<u64>, dry_run: bool) -> Result
     })?;
     let undone = change.batch();
     let made = made(&opened.engine, undone)?;
-    let batch = carry_out(global, &opened, change, dry_run, json!({ "undone": undone }))?;
+    let passed_over = change.passed_over().to_vec();
+    let what = match passed_over.as_slice() {
+        [] => json!({ "undone": undone }),
+        passed_over => json!({ "undone": undone, "passed_over": passed_over }),
+    };
+    let batch = carry_out(global, &opened, change, dry_run, what)?;
+    if !passed_over.is_empty() && !global.json {
+        say(changes::taken_back(&passed_over))?;
+    }
     if let Some(batch) = batch.filter(|_| !global.json) {
         say(format!("undid change {undone}{made} · take that back: memdir undo {batch}"))?;
     }

@@ -143,6 +143,13 @@ impl Change {
         &self.undoes
     }
 
+    /// The newer changes that count as undone with this one: another program has taken them back, and nothing is left of them. The newest
+    /// first; none where the change that is to be undone was named.
+    #[must_use]
+    pub fn passed_over(&self) -> &[u64] {
+        self.undoes.split(|batch| *batch == self.batch).next().unwrap_or_default()
+    }
+
     /// Of a restored note, the change that has recorded the text: not the one that was asked for, where that did not write the note.
     #[must_use]
     pub fn recorded(&self) -> Option<Recorded> {
@@ -157,7 +164,7 @@ impl Change {
 }
 
 impl Engine {
-    /// Plans to undo a batch; without a number the latest that is neither undone nor itself an undo.
+    /// Plans to undo a batch; without a number the latest that is neither undone nor itself an undo, and of which something is left.
     ///
     /// # Errors
     ///
@@ -169,10 +176,12 @@ impl Engine {
         };
         self.vault.look_after_crash()?;
         let forgets = self.vault.forgets();
-        let batch = match batch {
-            Some(batch) => batch,
-            None => self.vault.newest_to_undo()?.ok_or_else(|| nothing("there is nothing to undo".to_owned()))?,
+        let (batch, mut undoes) = match batch {
+            Some(batch) => (Some(batch), Vec::new()),
+            None => self.latest_to_undo()?,
         };
+        let batch = batch.ok_or_else(|| nothing("there is nothing to undo".to_owned()))?;
+        undoes.push(batch);
         if let Some(undo) = self.vault.undone_by(batch)? {
             let failure = nothing(format!("change {batch} has already been undone by change {undo}"));
             return Err(failure.with_hint(format!("`memdir undo {undo}` brings it back")).into());
@@ -196,7 +205,26 @@ impl Engine {
         let undone = plan::undo_with_later(&steps, &self.vault, &self.settings.limits, &later);
         let plan = undone.map_err(|error| self.refused(batch, &steps, error))?;
         let started = self.now();
-        Ok(Change { plan, action: UNDO, batch, path: None, recorded: None, undoes: vec![batch], started, forgets })
+        Ok(Change { plan, action: UNDO, batch, path: None, recorded: None, undoes, started, forgets })
+    }
+
+    /// The newest batch of which something is left, and those after it that another program has taken back: to undo one of these would be a
+    /// conflict, each time again. They count as undone with the first, for later nobody can tell.
+    fn latest_to_undo(&self) -> Result<(Option<u64>, Vec<u64>), ChangeError> {
+        let mut passed_over = Vec::new();
+        loop {
+            let newest = self.vault.newest_to_undo(passed_over.last().copied())?;
+            let Some(batch) = newest else { return Ok((None, passed_over)) };
+            let is_taken_back = match self.vault.steps(batch) {
+                Ok(steps) => plan::is_taken_back(&steps, &self.vault, &self.settings.limits),
+                Err(VaultError::Pruned(_)) => false,
+                Err(error) => return Err(error.into()),
+            };
+            if !is_taken_back {
+                return Ok((newest, passed_over));
+            }
+            passed_over.push(batch);
+        }
     }
 
     /// What a batch did, under the names that its notes have once the `undone` batches are undone.

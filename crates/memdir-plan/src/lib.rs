@@ -78,7 +78,9 @@ pub use seen::Seen;
 pub use step::{Content, Image, Step};
 pub use tool_words::{ClientWords, NewWords, ToolWords};
 pub use tree::{Altered, Effort, Entry, Listing, PastBatch, Said, Scan, Scanned, Stamp, Stat, Swept, Tree, TreeError};
-pub use undo::{Gone, Since, UndoError, followed, restore, undo, undo_all, undo_with_later, would_conflict};
+pub use undo::{
+    Gone, Since, UndoError, followed, is_taken_back, restore, undo, undo_all, undo_with_later, would_conflict,
+};
 pub use wanted::Wanted;
 
 use overlay::{Overlay, Trouble};

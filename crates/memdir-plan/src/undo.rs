@@ -326,6 +326,34 @@ pub fn would_conflict(steps: &[Step], path: &MemoryPath, now: Option<&Image>) ->
     })
 }
 
+/// Whether nothing is left of what the steps of a batch did, since another program has taken all of it back.
+///
+/// By the names that the batch knew: what another program took elsewhere is not followed. What cannot be read is not taken back.
+#[must_use]
+pub fn is_taken_back<T: Tree>(steps: &[Step], tree: &T, limits: &Limits) -> bool {
+    let kind = |path: &MemoryPath| tree.stat(path).map(|stat| stat.map(|stat| stat.kind));
+    let is_there = |path: &MemoryPath, wanted: Kind| kind(path).is_ok_and(|kind| kind == Some(wanted));
+    let is_gone = |path: &MemoryPath| kind(path).is_ok_and(|kind| kind.is_none());
+    steps.iter().all(|step| match step {
+        Step::MakeFolder { path, .. } => is_gone(path),
+        Step::RemoveFolder { path, .. } => is_there(path, Kind::Directory),
+        Step::Move { from, to, kind } => is_there(from, *kind) && is_gone(to),
+        Step::Put { path, before, after } => {
+            let content = |image: &Option<Image>| image.as_ref().map(|image| image.content.digest());
+            let place = renames(steps).iter().rev().fold(path.clone(), |place, (from, to)| {
+                let earlier = place.rebased(to, from);
+                earlier.unwrap_or(place)
+            });
+            let is_as_before = match before {
+                None => is_gone(&place),
+                Some(before) => tree.read(&place, limits.file_bytes).is_ok_and(|now| now.content == before.content),
+            };
+            // Where the batch changed the mode alone, the content tells nothing.
+            content(before) != content(after) && is_as_before
+        }
+    })
+}
+
 /// The mode from before where the batch changed it; else the one it has now, which a person may have changed since.
 fn mode_back(before: &Image, after: Option<&Image>, now: Option<&Image>) -> Option<u32> {
     match (after, now) {

@@ -99,19 +99,20 @@ impl Vault {
         }
     }
 
-    /// The newest batch that is neither undone nor itself an undo, nor the one that began the memory.
+    /// The newest batch, of those before `before`, that is neither undone nor itself an undo, nor the one that began the memory.
     ///
     /// # Errors
     ///
     /// Those of the database.
-    pub fn newest_to_undo(&self) -> Result<Option<u64>, VaultError> {
+    pub fn newest_to_undo(&self, before: Option<u64>) -> Result<Option<u64>, VaultError> {
         let core = self.known_core()?;
         let Some(core) = core.as_ref() else { return Ok(None) };
         let sql = format!(
-            "SELECT id FROM batch WHERE {IN_FORCE} AND undoes IS NULL AND NOT (door = 'cli' AND message IS '{INIT}') ORDER BY id DESC"
+            "SELECT id FROM batch WHERE {IN_FORCE} AND id < ?1 AND undoes IS NULL AND NOT (door = 'cli' AND message IS '{INIT}')
+             ORDER BY id DESC"
         );
         let mut statement = core.journal.db.prepare_cached(&sql)?;
-        let mut rows = statement.query([])?;
+        let mut rows = statement.query([before.unwrap_or(i64::MAX.unsigned_abs())])?;
         while let Some(row) = rows.next()? {
             let batch = row.get(0)?;
             if undone_by(&core.journal, batch)?.is_none() {

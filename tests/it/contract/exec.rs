@@ -203,6 +203,23 @@ fn a_note_cannot_end_the_answer_early() {
 }
 
 #[test]
+fn an_undo_tells_of_what_another_program_took_back() {
+    let env = Env::ada();
+    let before = ["Paris", "Rome"].map(|city| {
+        let before = env.read("user.md");
+        env.exec(&json!([{"action": "set_fact", "path": "user.md", "key": "city", "value": city}]));
+        before
+    });
+    std::fs::write(env.at("user.md"), &before[1]).unwrap();
+    let dry = env.ask(&["undo", "--dry-run"]).exits(0);
+    assert_eq!((&dry["undone"], &dry["passed_over"]), (&json!(1), &json!([2])), "{dry}");
+    let ran = env.run(&["undo"], "");
+    assert_eq!((ran.code, ran.stderr.contains("another program has already taken back change 2")), (0, true), "{ran:?}");
+    assert_eq!(env.read("user.md"), before[0]);
+    assert_eq!(env.ask(&["undo"]).exits(4)["error"]["code"], json!("nothing_to_undo"));
+}
+
+#[test]
 fn batches_are_numbered_for_undo() {
     let env = Env::ada();
     for batch in 1..=3 {

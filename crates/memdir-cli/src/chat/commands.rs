@@ -4,6 +4,7 @@ use super::Chat;
 use super::lines::Typed;
 use super::talker::{Talker, Word};
 use super::why;
+use crate::changes;
 use crate::one;
 use crate::review::{self, Asks};
 use crate::stop::usage;
@@ -172,6 +173,9 @@ fn batch(text: &str) -> Result<Option<u64>, Failure> {
 fn undo(chat: &mut Chat<'_>, text: &str) -> Result<Next, ChangeError> {
     let change = chat.engine.propose_undo(batch(text)?)?;
     let undone = change.batch();
+    if !change.passed_over().is_empty() {
+        chat.talker.screen.tell(&changes::taken_back(change.passed_over()));
+    }
     chat.talker.screen.diff(&change.plan().diff());
     let done = chat.engine.conclude_change(change, &chat.person())?;
     if let Some(batch) = done.batch {

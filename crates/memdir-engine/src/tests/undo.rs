@@ -372,3 +372,52 @@ fn what_is_forgotten_is_no_other_note_that_had_the_name() {
     assert!(told.to_string().contains("is called `f.md` now"), "{told}");
     assert!(engine.vault.steps(third).is_ok());
 }
+
+#[test]
+fn an_undo_without_a_number_passes_over_what_another_program_took_back() {
+    let folder = memory(&[("a.md", "# A\n"), ("gone.md", "x\n")]);
+    let engine = engine(folder.path());
+    let add =
+        |line: &str| act(&engine, json!({"action": "append_file", "path": "a.md", "content": format!("- {line}\n")}));
+    let [first, second] = ["l1", "l2"].map(add);
+    let made = act(&engine, json!({"action": "create_file", "path": "new/b.md", "content": "b\n"}));
+    let deleted = act(&engine, json!({"action": "delete_file", "path": "gone.md"}));
+    // As `git checkout` and `git clean` do.
+    std::fs::write(folder.path().join("a.md"), "# A\n- l1\n").unwrap();
+    std::fs::remove_dir_all(folder.path().join("new")).unwrap();
+    std::fs::write(folder.path().join("gone.md"), "x\n").unwrap();
+    let change = engine.propose_undo(None).unwrap();
+    assert_eq!((change.batch(), change.passed_over()), (first, &[deleted, made, second][..]));
+    // Who names the change is told what is in the way.
+    assert_eq!(engine.propose_undo(Some(second)).unwrap_err().failure.code, Code::Conflict);
+    let undo = engine.conclude_change(change, &Caller::person("cli")).unwrap().batch;
+    let text = || std::fs::read_to_string(folder.path().join("a.md")).unwrap();
+    assert_eq!(text(), "# A\n");
+    assert_eq!(engine.propose_undo(None).unwrap_err().failure.code, Code::NothingToUndo);
+    assert_eq!(engine.propose_undo(Some(second)).unwrap_err().failure.code, Code::NothingToUndo);
+    assert!(engine.verify(None).unwrap().ok);
+    // All is as it was once that is taken back.
+    engine.conclude_change(engine.propose_undo(undo).unwrap(), &Caller::person("cli")).unwrap();
+    assert_eq!(text(), "# A\n- l1\n");
+    assert_eq!(engine.propose_undo(None).unwrap().passed_over(), [deleted, made, second]);
+}
+
+#[test]
+fn an_undo_without_a_number_passes_over_nothing_of_which_something_is_left() {
+    let folder = memory(&[("a.md", "a\n"), ("b.md", "b\n"), ("c.md", "c\n")]);
+    let engine = engine(folder.path());
+    let both = r#"<actions>[{"action":"write_file","path":"a.md","content":"A\n"},
+        {"action":"write_file","path":"b.md","content":"B\n"}]</actions>"#;
+    let both = run(&engine, both, caller()).batch.unwrap();
+    std::fs::write(folder.path().join("a.md"), "a\n").unwrap();
+    assert_eq!(engine.propose_undo(None).unwrap_err().failure.code, Code::Conflict);
+    std::fs::write(folder.path().join("a.md"), "A\n").unwrap();
+    assert_eq!(engine.propose_undo(None).unwrap().batch(), both);
+    // A rename is taken back where the note has its old name, and nothing the new one.
+    let renamed = act(&engine, json!({"action": "rename_file", "path": "c.md", "new_path": "d.md"}));
+    std::fs::copy(folder.path().join("d.md"), folder.path().join("c.md")).unwrap();
+    assert_eq!(engine.propose_undo(None).unwrap_err().failure.code, Code::Conflict);
+    std::fs::remove_file(folder.path().join("d.md")).unwrap();
+    let change = engine.propose_undo(None).unwrap();
+    assert_eq!((change.batch(), change.passed_over()), (both, &[renamed][..]));
+}

@@ -460,12 +460,12 @@ fn undoing_an_undo_puts_a_batch_in_force_again() {
     let env = Env::new(&[("a.md", "1")]);
     let vault = env.vault();
     let first = commit(&vault, &[put("a.md", Some("1"), Some("2"))], None).unwrap();
-    assert_eq!(vault.newest_to_undo().unwrap(), Some(first));
+    assert_eq!(vault.newest_to_undo(None).unwrap(), Some(first));
     let undo = commit(&vault, &[put("a.md", Some("2"), Some("1"))], Some(first)).unwrap();
-    assert_eq!((vault.undone_by(first).unwrap(), vault.newest_to_undo().unwrap()), (Some(undo), None));
+    assert_eq!((vault.undone_by(first).unwrap(), vault.newest_to_undo(None).unwrap()), (Some(undo), None));
     let again = commit(&vault, &[put("a.md", Some("1"), Some("2"))], Some(undo)).unwrap();
     assert_eq!((vault.undone_by(first).unwrap(), vault.undone_by(undo).unwrap()), (None, Some(again)));
-    assert_eq!(vault.newest_to_undo().unwrap(), Some(first));
+    assert_eq!(vault.newest_to_undo(None).unwrap(), Some(first));
 }
 
 #[test]
@@ -506,7 +506,7 @@ fn notes_can_be_read_where_the_history_cannot_be_opened_and_it_is_not_said_to_be
     assert_eq!(vault.read(&path("a.md"), 99).unwrap().content.text(), Some("a2"));
     assert!(vault.log(&LogQuery { limit: 9, ..LogQuery::default() }).is_err());
     assert!(vault.history(&path("a.md"), 9).is_err());
-    assert!(vault.newest().is_err() && vault.newest_to_undo().is_err() && vault.undone_by(1).is_err());
+    assert!(vault.newest().is_err() && vault.newest_to_undo(None).is_err() && vault.undone_by(1).is_err());
     let unknown = |error| matches!(error, VaultError::UnknownBatch(_));
     assert!(!unknown(vault.steps(1).unwrap_err()) && !unknown(vault.image_at(&path("a.md"), 1).unwrap_err()));
 }
