@@ -102,6 +102,36 @@ fn a_moved_folder_killed_at_every_system_call_is_there_or_not() {
     kill_at_every_call(&moved(), "a moved folder");
 }
 
+/// What the history tells of is in the notes, whoever looks first.
+#[test]
+fn after_a_crash_no_command_tells_of_a_change_that_is_not_in_the_notes() {
+    let tracer = Tracer::build();
+    let notes = |env: &Env| {
+        let mut files = env.files();
+        files.retain(|path, _| !path.contains(".memdir-"));
+        files
+    };
+    let before = notes(&memory());
+    let total = tracer.count(&turn(&memory(), &three())).total;
+    let step = usize::try_from(number("MEMDIR_CRASH_STEP", 3)).unwrap();
+    let looks = [&["log"][..], &["doctor"], &["diff"], &["audit", "verify"], &["audit", "head"], &["pending"]];
+    let (mut undone, mut done) = (0, 0);
+    for at in (1..=total).step_by(step) {
+        let env = memory();
+        tracer.kill(&turn(&env, &three()), at);
+        let look = looks[at / step % looks.len()];
+        let told = env.ask(look).exits(0);
+        let found = notes(&env);
+        let newest = env.ask(&["log", "-n", "1"]).exits(0)["entries"][0]["batch"].clone();
+        assert_eq!(newest == json!(2), found != before, "killed at call {at}, {look:?}: {told}");
+        assert_eq!(notes(&env), found, "killed at call {at}, {look:?}");
+        undone += usize::from(found == before);
+        done += usize::from(found != before);
+    }
+    println!("looked after a crash at every {step}th of {total} system calls: {undone} as before, {done} as after");
+    assert!(undone > 0 && done > 0);
+}
+
 /// Whether the report says that the batch was made, was not, or may be finished later.
 fn promised(traced: &Traced) -> Option<bool> {
     if traced.output.contains("neither finished nor given back") {

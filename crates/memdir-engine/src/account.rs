@@ -57,6 +57,7 @@ impl Engine {
     ///
     /// `damaged`, `busy`, `io`.
     pub fn audit_page(&self, query: &AuditQuery, note: Option<&MemoryPath>) -> Result<AuditPage, Failure> {
+        self.finish_after_crash();
         let names = note.map(|path| {
             let path = self.vault.resolve(path).unwrap_or_else(|_| path.clone());
             let is_there = self.vault.stat(&path).map_err(plan::failure)?.is_some();
@@ -90,6 +91,7 @@ impl Engine {
     ///
     /// `damaged` for a history that cannot be read at all; a broken chain is an answer.
     pub fn verify(&self, head: Option<Digest>) -> Result<AuditReport, Failure> {
+        self.finish_after_crash();
         self.vault.account(head).map_err(|error| failure(&error))
     }
 
@@ -99,6 +101,7 @@ impl Engine {
     ///
     /// `damaged`, `busy`, `io`.
     pub fn head(&self) -> Result<Head, Failure> {
+        self.finish_after_crash();
         let (seq, head) = self.vault.head().map_err(|error| failure(&error))?;
         Ok(Head { seq, head })
     }
@@ -109,6 +112,7 @@ impl Engine {
     ///
     /// `damaged`, `busy`, `io`.
     pub fn records(&self, seq: i64) -> Result<Vec<AuditRecord>, Failure> {
+        self.finish_after_crash();
         self.vault.records(seq).map_err(|error| failure(&error))
     }
 }

@@ -329,6 +329,12 @@ impl Engine {
         if matches!(error, VaultError::Busy) { None } else { Some(failure(&error)) }
     }
 
+    /// Finishes what a crash has left unfinished, for who tells of changes: they would tell of one that is not in the notes. What is wrong
+    /// with the history is told by what is asked of it next.
+    fn finish_after_crash(&self) {
+        let _ = self.history_trouble();
+    }
+
     /// Makes a proposal true and says what became of each call.
     ///
     /// If a note has changed since, it is planned once more, under the lock; an edit that still meets another one is

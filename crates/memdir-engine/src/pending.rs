@@ -208,6 +208,7 @@ impl Engine {
 
     /// Reads the inbox, and takes the lock only if there is something to remove.
     fn look_into_inbox(&self) -> Result<Opened, Failure> {
+        self.finish_after_crash();
         let now = self.now();
         let inbox = self.vault.inbox().map_err(|error| failure(&error))?;
         let is_untidy = inbox.is_untidy;

@@ -126,6 +126,7 @@ impl Engine {
     ///
     /// Those of the vault.
     pub fn log(&self, page: &LogQuery, with_diff: bool) -> Result<Log, Failure> {
+        self.finish_after_crash();
         let resolved = page.path.as_ref().map(|path| self.vault.resolve(path).unwrap_or_else(|_| path.clone()));
         let page = LogQuery { path: resolved, ..page.clone() };
         let mut log = self.vault.log(&page).map_err(|error| failure(&error))?;
@@ -161,6 +162,7 @@ impl Engine {
     ///
     /// Those of `read_file`, and those of the vault.
     pub fn lines(&self, path: &MemoryPath) -> Result<(String, Vec<Line>), Failure> {
+        self.finish_after_crash();
         let path = &self.vault.resolve(path).map_err(plan::failure)?;
         let content = self.vault.read(path, self.settings.limits.file_bytes).map_err(plan::failure)?.content;
         let text = content.text().ok_or_else(|| plan::not_text(path))?;
@@ -174,6 +176,7 @@ impl Engine {
     ///
     /// `not_found`, `nothing_to_undo` in a memory without batches, `unavailable`.
     pub fn diff(&self, batch: Option<u64>) -> Result<(u64, Vec<MemoryPath>, String), ChangeError> {
+        self.finish_after_crash();
         let batch = match batch {
             Some(batch) => batch,
             None => self.vault.newest()?.ok_or_else(|| {

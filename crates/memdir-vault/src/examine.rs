@@ -5,7 +5,7 @@ use std::path::Path;
 use cap_fs_ext::DirExt;
 
 use super::contents::load;
-use super::journal::Journal;
+use super::journal::{Journal, State};
 use super::state::{FOLDER, HISTORY, INBOX, LOCK, StateFolder, check_own_file, open_own_folder};
 use super::{Vault, VaultError, disk};
 use memdir_plan::Content;
@@ -19,6 +19,8 @@ pub struct Examination {
     pub closed: Option<VaultError>,
     /// How many batches it has.
     pub batches: u64,
+    /// The newest batch, where a crash has left it unfinished and nobody is at work on it.
+    pub unfinished: Option<u64>,
     /// Whether files can be made in the memory.
     pub can_write: bool,
     /// Whether two names can change places in one step.
@@ -49,6 +51,7 @@ impl Vault {
             has_history: is_there,
             closed,
             batches: 0,
+            unfinished: None,
             can_write: false,
             can_exchange: false,
             is_ignored_by_git: true,
@@ -71,6 +74,9 @@ impl Vault {
                 }
                 Err(_) => Err(VaultError::Busy),
             };
+            let is_cut = |state| matches!(state, State::Committed | State::Aborting);
+            let newest = if exam.lock.is_ok() { core.journal.newest()? } else { None };
+            exam.unfinished = newest.filter(|(_, state)| is_cut(*state)).map(|(batch, _)| batch);
             exam.is_ignored_by_git = StateFolder::is_ignored_by_git(&self.dir);
         }
         (exam.can_write, exam.can_exchange) = self.try_exchange();

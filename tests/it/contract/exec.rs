@@ -214,7 +214,11 @@ fn an_undo_tells_of_what_another_program_took_back() {
     let dry = env.ask(&["undo", "--dry-run"]).exits(0);
     assert_eq!((&dry["undone"], &dry["passed_over"]), (&json!(1), &json!([2])), "{dry}");
     let ran = env.run(&["undo"], "");
-    assert_eq!((ran.code, ran.stderr.contains("another program has already taken back change 2")), (0, true), "{ran:?}");
+    assert_eq!(
+        (ran.code, ran.stderr.contains("another program has already taken back change 2")),
+        (0, true),
+        "{ran:?}"
+    );
     assert_eq!(env.read("user.md"), before[0]);
     assert_eq!(env.ask(&["undo"]).exits(4)["error"]["code"], json!("nothing_to_undo"));
 }

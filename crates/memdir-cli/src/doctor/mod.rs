@@ -26,7 +26,8 @@ use memdir_vault::{Examination, Vault, VaultError};
 /// What `memdir doctor --help` says.
 pub(super) const LONG: &str = "Check that the memory, its history and this system are in order.
 
-Reads every version in the history. With --repair, a damaged history is set aside as a whole: its folder in .memdir is \
+Reads every version in the history. Changes no note, but for a change that a crash cut off: like any other command, it \
+finishes that first. With --repair, a damaged history is set aside as a whole: its folder in .memdir is \
 renamed, and a new history begins. Notes and conversations are untouched; the earlier log, undo, audit and waiting \
 proposals are no longer available. If the history is intact it is kept, and leftover temporary files whose text is in \
 the history are deleted.";
@@ -239,16 +240,13 @@ fn is_without(config: &Config, failure: &Failure) -> bool {
 
 /// What the vault can tell of itself and of this file system.
 fn state(vault: &Vault) -> Vec<Check> {
-    let Examination { batches, has_history, closed, can_write, can_exchange, is_ignored_by_git, is_durable, lock } =
-        match vault.examine() {
-            Ok(exam) => exam,
-            Err(error) => return vec![unusable(vault, &error)],
-        };
-    let history = match (closed, has_history) {
-        (Some(_), _) => closed_to_us(can_write),
-        (None, true) => Check::ok("history", format!("{batches} batches, no damage found")),
-        (None, false) => Check::ok("history", "none yet: reads leave no entry until the first write"),
+    // What a crash has left is finished first, as by any other command: the history tells of it as done.
+    let exam = match vault.look_after_crash().and_then(|()| vault.examine()) {
+        Ok(exam) => exam,
+        Err(error) => return vec![unusable(vault, &error)],
     };
+    let history = history(&exam);
+    let Examination { can_write, can_exchange, is_ignored_by_git, is_durable, lock, .. } = exam;
     let writing = match (can_write, can_exchange) {
         (false, _) => Check::warn("writing", "the folder cannot be written", "memdir can still read it"),
         (true, false) => Check::warn(
@@ -290,6 +288,25 @@ fn state(vault: &Vault) -> Vec<Check> {
 fn other_histories(vault: &Vault) -> Option<Check> {
     let beside = history::beside(&vault.other_histories())?;
     Some(Check::ok("histories", format!("{beside}: undo is per machine and user")))
+}
+
+/// What is to be said of the history.
+fn history(exam: &Examination) -> Check {
+    if exam.closed.is_some() {
+        return closed_to_us(exam.can_write);
+    }
+    if !exam.has_history {
+        return Check::ok("history", "none yet: reads leave no entry until the first write");
+    }
+    let batches = exam.batches;
+    match exam.unfinished {
+        None => Check::ok("history", format!("{batches} batches, no damage found")),
+        Some(batch) => Check::warn(
+            "history",
+            format!("change {batch} was cut off, and is neither whole nor gone in the notes yet"),
+            "the next command brings it to an end, once the notes that it changes can be written",
+        ),
+    }
 }
 
 /// Temporary files that nobody has removed.

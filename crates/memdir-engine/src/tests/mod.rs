@@ -21,6 +21,7 @@ use memdir_vault::{Durability, LogQuery, Options, Recorded, Vault};
 mod as_of;
 mod ask;
 mod brief;
+mod crash;
 mod facts;
 mod forgets;
 mod fresh;

@@ -146,7 +146,10 @@ fn after_a_panic_a_batch_is_finished_or_given_back_by_the_next_who_looks() {
             let _ = writer.commit_watched(&batch, &mut |at| assert!(at != point, "as it is written in this test"));
         }));
         assert!(broken.is_err());
+        let unfinished = if expected == "1" { Some(2) } else { None };
+        assert_eq!(vault.examine().unwrap().unfinished, unfinished, "{point:?}: who only looks changes nothing");
         vault.look_after_crash().unwrap();
+        assert_eq!(vault.examine().unwrap().unfinished, None, "{point:?}");
         assert_eq!(env.read("a.md").as_deref(), Some(expected), "{point:?}");
         commit(&vault, &[put("b.md", Some("b"), Some("c"))], None).unwrap();
         assert!(vault.account(None).unwrap().ok, "{point:?}");
