@@ -27,6 +27,7 @@ pub fn failure(error: &VaultError) -> Failure {
         VaultError::NoLocks => {
             say(Code::NoWriteAccess, "nothing was done; the person can move the memory to another drive")
         }
+        VaultError::Moved => say(Code::Unavailable, "nothing was done; the person has to start memdir again"),
         VaultError::Untrusted(_) => {
             say(Code::NoWriteAccess, "nothing was done; the person can run `memdir doctor`, which says what to do")
         }
@@ -81,8 +82,9 @@ pub(super) fn told(error: &VaultError, grant: Option<&Grant>) -> Failure {
     let failure = failure(error);
     let Some(grant) = grant.filter(|grant| grant.is_restricted()) else { return failure };
     // Not so numbers of batches, and names that the system says.
-    let is_shown = matches!(error, VaultError::Busy | VaultError::DiskFull | VaultError::NoWriteAccess(None))
-        || matches!(error, VaultError::Conflict(path) | VaultError::NoWriteAccess(Some(path)) if grant.shows(path));
+    let is_shown =
+        matches!(error, VaultError::Busy | VaultError::DiskFull | VaultError::NoWriteAccess(None) | VaultError::Moved)
+            || matches!(error, VaultError::Conflict(path) | VaultError::NoWriteAccess(Some(path)) if grant.shows(path));
     if is_shown {
         return failure;
     }

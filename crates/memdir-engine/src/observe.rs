@@ -76,6 +76,16 @@ impl Engine {
         lock(&self.index_pool.idle).retain(Index::is_current);
     }
 
+    /// Checks that the path of the memory still leads to its folder. A server asks before each job: what it showed of a folder that was
+    /// moved, deleted or replaced would not be what is there.
+    ///
+    /// # Errors
+    ///
+    /// `unavailable` where it does not.
+    pub fn check_place(&self) -> Result<(), Failure> {
+        self.vault.check_place().map_err(|error| super::failure(&error))
+    }
+
     /// Writes the audit entries of the last reads, and removes what the last batch displaced. A server calls it soon after each call, and again
     /// where it says that something is left to write.
     pub fn clean_up(&self) -> bool {

@@ -107,6 +107,7 @@ impl Service {
                 done.map_err(|unfinished| match unfinished {
                     JobError::Gone => ErrorData::internal_error("the server is ending", None),
                     JobError::Panicked => internal_error(),
+                    JobError::Moved => moved(),
                 })
             }
             () = context.ct.cancelled() => Err(cancelled()),
@@ -132,6 +133,12 @@ pub(super) fn has_conversation(context: &RequestContext<RoleServer>) -> bool {
 /// The answer to a request that has panicked.
 pub(super) fn internal_error() -> ErrorData {
     ErrorData::internal_error("something went wrong inside memdir; the server goes on", None)
+}
+
+/// The answer to each request once the memory's folder is not where it was.
+fn moved() -> ErrorData {
+    let message = "the folder of this memory was moved, deleted or replaced; nothing was done; the person has to start this server again";
+    ErrorData::internal_error(message, Some(json!({"code": Code::Unavailable})))
 }
 
 /// What a request is answered by that nobody waits for any more.

@@ -77,6 +77,8 @@ pub enum JobError {
     Gone,
     /// It has panicked.
     Panicked,
+    /// It was not done: the path of the memory leads to its folder no more.
+    Moved,
 }
 
 impl From<Panicked> for JobError {

@@ -51,8 +51,8 @@ impl ServedEngine {
         &self.engine
     }
 
-    /// Does a job on one of the threads. Once it has begun it is finished, also when nobody waits for it any more; before
-    /// that it is dropped.
+    /// Does a job on one of the threads, if the memory is where it was. Once it has begun it is finished, also when nobody waits for
+    /// it any more; before that it is dropped.
     ///
     /// # Errors
     ///
@@ -62,7 +62,7 @@ impl ServedEngine {
         lane: Lane,
         job: impl FnOnce() -> R + Send + 'static,
     ) -> Result<R, JobError> {
-        self.pool.run(lane, job).await
+        self.pool.run(lane, self.in_place(job)).await?
     }
 
     /// Hands over a job that nobody waits for: it is done after those that came before it, even if the server ends meanwhile.
@@ -81,7 +81,16 @@ impl ServedEngine {
     ///
     /// As [`ServedEngine::run`].
     pub async fn run_short<R: Send + 'static>(&self, job: impl FnOnce() -> R + Send + 'static) -> Result<R, JobError> {
-        self.pool.run_short(job).await
+        self.pool.run_short(self.in_place(job)).await?
+    }
+
+    /// The job, which is not done where the memory was moved, deleted or replaced.
+    fn in_place<R>(
+        &self,
+        job: impl FnOnce() -> R + Send + 'static,
+    ) -> impl FnOnce() -> Result<R, JobError> + Send + 'static {
+        let engine = Arc::clone(&self.engine);
+        move || if engine.check_place().is_ok() { Ok(job()) } else { Err(JobError::Moved) }
     }
 
     /// Whether all threads rest, so that a short job would be done at once.

@@ -390,3 +390,10 @@ pub(super) fn identity(metadata: &cap_std::fs::Metadata) -> (u64, u64) {
     use cap_fs_ext::MetadataExt;
     (metadata.dev(), metadata.ino())
 }
+
+/// The identity of what a path of the host leads to. For comparing alone: nothing is opened by it.
+#[cfg(unix)]
+pub(super) fn identity_by_path(path: &std::path::Path) -> io::Result<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::symlink_metadata(path).map(|found| (found.dev(), found.ino()))
+}

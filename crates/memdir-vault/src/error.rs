@@ -33,6 +33,9 @@ pub enum VaultError {
     /// The drive keeps no locks, so that two programs could write at once.
     #[error("this drive does not support file locks, so two programs could write at the same time")]
     NoLocks,
+    /// The path of the memory leads to its folder no more. Nothing was done; open the memory anew.
+    #[error("the folder of this memory was moved, deleted or replaced")]
+    Moved,
     /// `.memdir` is not what memdir made. Nothing in it was used.
     #[error("the folder `.memdir` cannot be trusted: {0}")]
     Untrusted(&'static str),

@@ -162,6 +162,8 @@ pub(crate) struct RecordedStep {
 pub struct Vault {
     dir: Dir,
     root: PathBuf,
+    /// The identity of the folder when it was opened.
+    identity: Option<(u64, u64)>,
     options: Options,
     /// Held by the thread that writes, also while it waits for another process.
     core: Mutex<Option<Core>>,
@@ -243,9 +245,11 @@ impl Vault {
     /// Touches nothing: notes can be read even if the history is damaged.
     #[must_use]
     pub fn new(dir: Dir, root: PathBuf, options: Options) -> Self {
+        let identity = dir.dir_metadata().ok().map(|metadata| disk::identity(&metadata));
         Self {
             dir,
             root,
+            identity,
             options,
             core: Mutex::default(),
             beside: Mutex::default(),
@@ -271,12 +275,34 @@ impl Vault {
         Ok(vault)
     }
 
+    /// Checks that the path of the memory still leads to the folder that was opened. One that was moved can still be read and written
+    /// through the handle, and nobody would find there what is written. It costs one look at the path.
+    ///
+    /// # Errors
+    ///
+    /// [`VaultError::Moved`].
+    pub fn check_place(&self) -> Result<(), VaultError> {
+        #[cfg(unix)]
+        {
+            use io::ErrorKind::{NotADirectory, NotFound};
+            let is_moved = match disk::identity_by_path(&self.root) {
+                Ok(found) => self.identity.is_some_and(|opened| opened != found),
+                Err(error) => matches!(error.kind(), NotFound | NotADirectory),
+            };
+            if is_moved {
+                return Err(VaultError::Moved);
+            }
+        }
+        // Elsewhere no folder changes its name while it is open.
+        Ok(())
+    }
+
     /// Takes the lock of the memory, makes `.memdir/` if it is missing, and finishes what a crash left unfinished.
     ///
     /// # Errors
     ///
     /// [`VaultError::Busy`] when another thread or process keeps the lock for longer than the options say;
-    /// [`VaultError::NoWriteAccess`] where the folder cannot be written.
+    /// [`VaultError::NoWriteAccess`] where the folder cannot be written; [`VaultError::Moved`].
     pub fn lock(&self) -> Result<Writer<'_>, VaultError> {
         let limit = self.options.lock_timeout;
         // A thread that reads holds it only for a moment.
@@ -294,6 +320,7 @@ impl Vault {
 
     /// Waits for other threads, and then for other processes, each for at most its limit.
     fn lock_within(&self, threads: Duration, processes: Duration) -> Result<Writer<'_>, VaultError> {
+        self.check_place()?;
         let mut core = self.core(threads)?;
         for _ in 0..ATTEMPTS {
             if core.is_none() {
@@ -555,8 +582,9 @@ impl Writer<'_> {
         self.core.as_ref().ok_or(VaultError::Busy)?.journal.forgets()
     }
 
-    /// Checks that the history to which a batch was written is still that of the memory.
+    /// Checks that the history to which a batch was written is still that of the memory, and the memory where it was.
     fn check_history(&self) -> Result<(), VaultError> {
+        self.vault.check_place()?;
         match &*self.core {
             Some(core) if core.folder.is_current(&self.vault.home()) => Ok(()),
             _ => Err(VaultError::Untrusted(REPLACED)),

@@ -137,10 +137,8 @@ impl StateFolder {
     pub(super) fn identity_by_path(&self, name: &str) -> Option<(u64, u64)> {
         #[cfg(unix)]
         {
-            use std::os::unix::fs::MetadataExt;
             // A missing file has an identity that no file has.
-            let found = std::fs::symlink_metadata(self.path.join(name));
-            Some(found.map_or((0, 0), |found| (found.dev(), found.ino())))
+            Some(disk::identity_by_path(&self.path.join(name)).unwrap_or((0, 0)))
         }
         #[cfg(not(unix))]
         {

@@ -54,6 +54,8 @@ pub(crate) enum Refusal {
     Slow,
     /// An address that leads to no page.
     Nowhere,
+    /// The memory's folder is not where it was.
+    Moved,
     /// The program is ending.
     Ending,
     /// Something went wrong here.
@@ -70,7 +72,7 @@ impl Refusal {
             Self::Size => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Slow => StatusCode::REQUEST_TIMEOUT,
             Self::Nowhere => StatusCode::NOT_FOUND,
-            Self::Ending => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Moved | Self::Ending => StatusCode::SERVICE_UNAVAILABLE,
             Self::Fault => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -103,6 +105,10 @@ impl Refusal {
             Self::Size => ("Nothing was changed", "The form is too large. Go back and send less at once."),
             Self::Slow => ("Nothing was changed", "The form took too long to arrive. Go back and send it once more."),
             Self::Nowhere => ("There is no such page", "Go to the start, or look for it under Search."),
+            Self::Moved => (
+                "The folder of this memory was moved, deleted or replaced",
+                "Nothing of it is shown, and nothing was changed. Start `memdir serve` again, or put the folder back. What you have typed is still in the form: go back and copy it.",
+            ),
             Self::Ending => ("memdir is ending", "Start `memdir serve` again."),
             Self::Fault => (
                 "Something went wrong inside memdir",

@@ -270,10 +270,11 @@ pub(crate) fn without_hint_for_models(failure: Failure) -> Failure {
     Failure { hint: hint.map(str::to_owned), ..failure }
 }
 
-fn unfinished(error: JobError) -> Refusal {
+pub(crate) fn unfinished(error: JobError) -> Refusal {
     match error {
         JobError::Gone => Refusal::Ending,
         JobError::Panicked => Refusal::Fault,
+        JobError::Moved => Refusal::Moved,
     }
 }
 

@@ -66,6 +66,27 @@ fn the_newest_version_needs_no_handshake() {
 }
 
 #[test]
+fn a_memory_that_was_moved_away_is_neither_read_nor_written() {
+    let env = Env::ada();
+    let mut client = Client::start(&env, &[]);
+    client.begin(LEGACY[0]);
+    assert_eq!(client.call("read_file", json!({"path": "user.md"}))["isError"], json!(false));
+    let away = env.memory().with_extension("away");
+    std::fs::rename(env.memory(), &away).unwrap();
+    for (tool, arguments) in
+        [("read_file", json!({"path": "user.md"})), ("create_file", json!({"path": "new.md", "content": "x"}))]
+    {
+        let answer = client.request("tools/call", json!({"name": tool, "arguments": arguments}));
+        let said = answer["error"]["message"].as_str().unwrap_or_default();
+        assert!(said.contains("was moved, deleted or replaced"), "{tool}: {answer}");
+    }
+    assert!(!away.join("new.md").exists());
+    std::fs::rename(&away, env.memory()).unwrap();
+    assert_eq!(client.call("read_file", json!({"path": "user.md"}))["isError"], json!(false));
+    assert_eq!(client.close().code, 0);
+}
+
+#[test]
 fn a_version_that_is_not_spoken_is_answered_by_one_that_is() {
     let env = Env::ada();
     for asked in ["2024-11-05", "1999-01-01", MODERN, "x"] {

@@ -106,6 +106,38 @@ fn a_history_that_was_moved_away_is_not_written_to_any_more() {
 }
 
 #[test]
+fn a_folder_that_was_moved_gets_nothing_more_until_it_is_back() {
+    let env = Env::new(&[]);
+    let vault = env.vault();
+    commit(&vault, &[put("a.md", None, Some("a"))], None).unwrap();
+    let (here, away) = (env.path().to_owned(), env.path().with_extension("away"));
+    std::fs::rename(&here, &away).unwrap();
+    let refused = |name: &str| {
+        let result = commit(&vault, &[put(name, None, Some("b"))], None);
+        assert!(matches!(result, Err(VaultError::Moved)), "{name}: {result:?}");
+        assert!(!away.join(name).exists() && !here.join(name).exists(), "{name}");
+    };
+    refused("gone.md");
+    std::fs::create_dir(&here).unwrap();
+    refused("replaced.md");
+    std::fs::remove_dir(&here).unwrap();
+    std::fs::rename(&away, &here).unwrap();
+    commit(&vault, &[put("back.md", None, Some("c"))], None).unwrap();
+    let author = author();
+    let (steps, entries) = ([put("c.md", None, Some("c"))], [entry("create_file")]);
+    let time = Timestamp::from_micros(0);
+    let batch = Batch { steps: &steps, entries: &entries, author: &author, time, undoes: &[], approval: None };
+    let result = vault.lock().unwrap().commit_watched(&batch, &mut |point| {
+        if point == crate::CommitPoint::Done(0) {
+            std::fs::rename(&here, &away).unwrap();
+        }
+    });
+    std::fs::rename(&away, &here).unwrap();
+    assert!(matches!(result, Err(VaultError::Moved)), "{result:?}");
+    assert_eq!(env.read("c.md"), None, "it was given back");
+}
+
+#[test]
 fn what_somebody_has_added_to_the_database_is_refused() {
     for planted in [
         "CREATE TRIGGER planted AFTER INSERT ON batch BEGIN INSERT INTO meta VALUES ('planted', 1); END",

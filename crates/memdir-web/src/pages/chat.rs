@@ -212,6 +212,7 @@ fn answer(
     if message.is_empty() || message.len() > MOST_BYTES {
         return Err(Failure::new(Code::Usage, "the message is empty or too long").with_hint("send a shorter one"));
     }
+    site.engine().check_place()?;
     let model = site.talk.model()?;
     let _turn = site.talk.begin(stop.clone())?;
     let card = |reviewed: &Reviewed| card(visitor, reviewed);

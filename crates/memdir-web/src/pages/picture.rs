@@ -14,9 +14,8 @@ use super::{around, notes, shown};
 use crate::door::Visitor;
 use crate::href;
 use crate::layout::{Page, Section};
-use crate::refusal::Refusal;
 use crate::sent::Path;
-use crate::site::Site;
+use crate::site::{Site, unfinished};
 
 /// A larger one is not shown.
 const MOST_BYTES: u64 = 16 << 20;
@@ -41,7 +40,7 @@ pub(crate) async fn bytes(State(site): State<Arc<Site>>, visitor: Visitor, Path(
     match read {
         Ok(Ok((kind, bytes))) => ([(CONTENT_TYPE, kind), (CONTENT_SECURITY_POLICY, POLICY)], bytes).into_response(),
         Ok(Err(failure)) => site.failed(&visitor, &failure),
-        Err(_) => Refusal::Ending.into_response(),
+        Err(error) => unfinished(error).into_response(),
     }
 }
 

@@ -3,6 +3,52 @@
 use super::*;
 
 #[tokio::test]
+async fn a_memory_that_was_moved_deleted_or_replaced_is_neither_shown_nor_changed() {
+    let env = Env::new(&[("user.md", "# Me\n\n- city: Rome\n"), ("a.png", "\u{89}PNG")]).await;
+    let (here, away) = (env.folder.path().to_owned(), env.folder.path().with_extension("away"));
+    let refused = async |what: &str| {
+        for address in [
+            "/",
+            "/notes",
+            "/notes/user.md",
+            "/edit/user.md",
+            "/search?q=Rome",
+            "/history",
+            "/audit",
+            "/inbox",
+            "/pictures/a.png",
+        ] {
+            let page = env.get(address).await;
+            assert_eq!(page.status, 503, "{what}: {address}");
+            assert!(
+                page.body.contains("was moved, deleted or replaced") && page.body.contains("memdir serve"),
+                "{}",
+                page.body
+            );
+            assert!(!page.body.contains("Rome"));
+        }
+        for (address, fields) in
+            [("/new", [("path", "b.md"), ("content", "x")]), ("/chat", [("message", "Hello"), ("session", "")])]
+        {
+            let answer = env.post(address, &fields).await;
+            assert_eq!(answer.status, 503, "{what}: {address}");
+            assert!(answer.body.contains("was moved, deleted or replaced"), "{}", answer.body);
+        }
+    };
+    std::fs::rename(&here, &away).unwrap();
+    refused("moved").await;
+    std::fs::create_dir(&here).unwrap();
+    std::fs::write(here.join("user.md"), "# Other\n").unwrap();
+    refused("replaced").await;
+    assert!(!away.join("b.md").exists() && !here.join("b.md").exists());
+    std::fs::remove_dir_all(&here).unwrap();
+    std::fs::rename(&away, &here).unwrap();
+    assert!(env.get("/notes/user.md").await.body.contains("Rome"), "it is back");
+    std::fs::remove_dir_all(&here).unwrap();
+    refused("deleted").await;
+}
+
+#[tokio::test]
 async fn a_note_is_shown_with_what_stands_around_it() {
     let env = Env::new(&[
         ("people/ada.md", "---\nborn: 1815\nfriend: \"[[charles|C. B.]]\"\n---\n# Ada\n\n- city: London\n\nKnows [[charles|Charles]], [[nobody]] and [notes](../notes/one%20two.md#Part).\n![[pic.png]] ![far](https://far.example/x.png)\n"),
