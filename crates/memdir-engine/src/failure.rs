@@ -17,7 +17,10 @@ pub fn failure(error: &VaultError) -> Failure {
         }
         VaultError::Busy => say(Code::Busy, "nothing was done; try again in a moment"),
         VaultError::DiskFull => say(Code::DiskFull, "nothing was done; make room, then try again"),
-        VaultError::NoWriteAccess(None) => say(Code::NoWriteAccess, "nothing was done; the folder cannot be written"),
+        VaultError::NoWriteAccess(None) => say(
+            Code::NoWriteAccess,
+            "nothing was done; memdir needs the right to write to the folder and to all that is in it",
+        ),
         VaultError::NoWriteAccess(Some(_)) => {
             say(Code::NoWriteAccess, "nothing was done; the note or its folder cannot be written")
         }
@@ -45,7 +48,9 @@ pub fn failure(error: &VaultError) -> Failure {
         VaultError::InSession(_) => say(Code::Busy, "wait until it has answered, or begin another session"),
         VaultError::NoSession(_) => say(Code::NotFound, "`memdir session list` shows those that are kept"),
         VaultError::LongSession(_) => say(Code::TooLarge, "begin another session"),
-        VaultError::Unsettled(_) => say(Code::Io, "look at the notes and at `memdir log` before you try again"),
+        VaultError::Unsettled(_) => {
+            say(Code::Io, "look at the notes and at the history (`memdir log`) before you try again")
+        }
         VaultError::WatchLimit(limit) => Failure::new(Code::Io, "the system watches no more folders")
             .with_hint(format!("the person can raise `{limit}`")),
         VaultError::Io { verb, path, source } => {

@@ -6,6 +6,7 @@
 //! that is not the planned one is an outside edit that came in between: the batch is given back and the caller
 //! told. What a crash leaves half done, `recover` finishes or gives back from the journal alone.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
@@ -108,6 +109,7 @@ impl Writer<'_> {
         self.sweep_of_others()?;
         self.sweep_strays();
         let steps = self.check(batch.steps)?;
+        self.check_access(&steps)?;
         let places = TempFolders::before(&self.vault.dir, &steps)?;
         let number = self.core()?.journal.begin(batch, &places)?;
         let recorded = RecordedBatch { number, steps, places };
@@ -236,6 +238,20 @@ impl Writer<'_> {
             recorded.push(step);
         }
         Ok(recorded)
+    }
+
+    /// Checks that the history can be written, and names be changed in each folder that is there. A batch that only takes away or renames
+    /// makes no temporary file: it would meet the missing right when it is certain, and could then not even be given back.
+    fn check_access(&mut self, steps: &[RecordedStep]) -> Result<(), VaultError> {
+        self.core()?.folder.check_writable()?;
+        let folders: BTreeSet<_> = steps.iter().flat_map(RecordedStep::paths).map(MemoryPath::parent).collect();
+        for folder in folders {
+            if let Ok(opened) = disk::open_folder(&self.vault.dir, folder.as_ref()) {
+                disk::check_writable(&opened, ".")
+                    .map_err(|error| VaultError::io("write to", folder.as_ref(), error))?;
+            }
+        }
+        Ok(())
     }
 
     fn write_temporary(&self, batch: &RecordedBatch, seen: &mut dyn FnMut(CommitPoint)) -> Result<(), VaultError> {

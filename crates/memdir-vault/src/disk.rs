@@ -113,6 +113,26 @@ pub(super) fn open_to_flush(folder: &Dir, name: &str) -> io::Result<File> {
     folder.open_with(name, &options)
 }
 
+/// Checks that we may change a file in an open folder, or, named `.`, the names in the folder itself.
+pub(super) fn check_writable(folder: &Dir, name: &str) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use rustix::fs::{Access, AtFlags, accessat};
+        let asked = if name == "." { Access::WRITE_OK | Access::EXEC_OK } else { Access::WRITE_OK };
+        let refused = accessat(folder, name, asked, AtFlags::empty()).err().map(io::Error::from);
+        // A system that cannot say is asked by writing.
+        let is_refusal = |error: &io::Error| {
+            matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+        };
+        refused.filter(is_refusal).map_or(Ok(()), Err)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (folder, name);
+        Ok(())
+    }
+}
+
 /// Makes a file that must not exist, readable and writable.
 pub(super) fn create_name(folder: &Dir, name: &str, mode: u32) -> io::Result<File> {
     let mut options = OpenOptions::new();

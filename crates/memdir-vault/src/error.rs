@@ -58,7 +58,7 @@ pub enum VaultError {
     /// The batch failed, and so did giving it back: the system failed twice, and the next writer finishes it or gives it
     /// back; or something of somebody else's is in the way, and stays. It may be there in part. Look at the notes before
     /// the change is tried again.
-    #[error("batch {0} could be neither finished nor wholly given back")]
+    #[error("change {0} could be neither finished nor wholly given back")]
     Unsettled(u64),
     /// The proposal was approved, rejected or has expired. Nothing is left to decide.
     #[error("proposal {0} has already been decided")]

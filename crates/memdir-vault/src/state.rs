@@ -153,6 +153,12 @@ impl StateFolder {
         [&self.memdir, &self.machine]
     }
 
+    /// Checks that the history can be written: a connection that is open goes on where that was forbidden since, and what it writes
+    /// cannot be flushed.
+    pub(super) fn check_writable(&self) -> Result<(), VaultError> {
+        disk::check_writable(&self.machine, HISTORY).map_err(|error| VaultError::io("write the history", None, error))
+    }
+
     /// The folder of this machine.
     pub(super) fn machine(&self) -> &Dir {
         &self.machine

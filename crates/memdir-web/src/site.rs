@@ -257,9 +257,10 @@ impl Site {
     }
 }
 
-/// The hints of actions name other actions, which only a model can send. The pages have buttons.
+/// The hints of actions name other actions, which only a model can send. The pages have buttons. What the disk needs is the same for all.
 pub(crate) fn without_hint_for_models(failure: Failure) -> Failure {
     let hint = match failure.code {
+        Code::NoWriteAccess | Code::DiskFull | Code::Damaged | Code::Io => return failure,
         Code::Conflict => Some("nothing was changed: look at the note as it is now"),
         Code::AlreadyExists => Some("choose another name, or open what is there"),
         Code::NotFound => Some("look for the note under Notes"),

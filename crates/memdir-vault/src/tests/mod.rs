@@ -11,6 +11,8 @@ use memdir_core::report::Kind;
 use memdir_core::time::Timestamp;
 use memdir_plan::{Content, Image, Step, Tree};
 
+#[cfg(unix)]
+mod access;
 mod account;
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 mod attributes;

@@ -1,6 +1,18 @@
 //! What the pages say.
 
+use memdir_vault::VaultError;
+
 use super::*;
+use crate::site::without_hint_for_models;
+
+#[test]
+fn what_the_disk_needs_is_said_on_the_page_too() {
+    let hint = |error| without_hint_for_models(memdir_engine::failure(&error)).hint.unwrap_or_default();
+    assert!(hint(VaultError::NoWriteAccess).contains("the right to write"));
+    assert!(hint(VaultError::Unsettled(2)).contains("the history"));
+    let conflict = VaultError::Conflict(memdir_core::path::MemoryPath::parse("a.md").unwrap());
+    assert_eq!(hint(conflict), "nothing was changed: look at the note as it is now");
+}
 
 #[tokio::test]
 async fn a_memory_that_was_moved_deleted_or_replaced_is_neither_shown_nor_changed() {
