@@ -2,7 +2,7 @@
 //!
 //! Owns how an undoing of several batches is kept: the newest in its own row, and a row of `meta` for each of the others.
 
-use rusqlite::{Transaction, params};
+use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::VaultError;
 use super::journal::Journal;
@@ -32,8 +32,32 @@ fn newest_undoing(journal: &Journal, batch: u64) -> Result<Option<u64>, VaultErr
     Ok(journal.db.prepare_cached(&sql)?.query_row([batch], |row| row.get(0))?)
 }
 
-/// Follows the undoing of a batch: undone, and the undo undone, and so on.
+/// Follows the undoing of a batch: undone, and the undo undone, and so on. What put a batch in force again is undone too once that
+/// batch is: nothing of it is left to undo.
 pub(super) fn undone_by(journal: &Journal, batch: u64) -> Result<Option<u64>, VaultError> {
+    match undone_itself(journal, batch)? {
+        None => put_in_force(journal, batch)?.map_or(Ok(None), |other| undone_itself(journal, other)),
+        undone => Ok(undone),
+    }
+}
+
+/// The batch that one put in force again by undoing its undo, however often that was done.
+fn put_in_force(journal: &Journal, batch: u64) -> Result<Option<u64>, VaultError> {
+    let undone = |batch: u64| -> Result<Option<u64>, VaultError> {
+        let mut statement = journal.db.prepare_cached("SELECT undoes FROM batch WHERE id = ?1")?;
+        Ok(statement.query_row([batch], |row| row.get(0)).optional()?.flatten())
+    };
+    let (mut first, mut is_redo) = (undone(batch)?, false);
+    while let Some(found) = first
+        && let Some(earlier) = undone(found)?
+    {
+        (first, is_redo) = (Some(earlier), !is_redo);
+    }
+    Ok(first.filter(|_| is_redo))
+}
+
+/// As [`undone_by`], by what undid the batch itself.
+fn undone_itself(journal: &Journal, batch: u64) -> Result<Option<u64>, VaultError> {
     let first = newest_undoing(journal, batch)?;
     let (mut last, mut is_undone) = (first, first.is_some());
     while let Some(undo) = last {

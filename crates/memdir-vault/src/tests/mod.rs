@@ -468,6 +468,15 @@ fn undoing_an_undo_puts_a_batch_in_force_again() {
     let again = commit(&vault, &[put("a.md", Some("1"), Some("2"))], Some(undo)).unwrap();
     assert_eq!((vault.undone_by(first).unwrap(), vault.undone_by(undo).unwrap()), (None, Some(again)));
     assert_eq!(vault.newest_to_undo(None).unwrap(), Some(first));
+    let last = commit(&vault, &[put("a.md", Some("2"), Some("1"))], Some(first)).unwrap();
+    let undone = |batches: &[u64]| batches.iter().map(|batch| vault.undone_by(*batch).unwrap()).collect::<Vec<_>>();
+    assert_eq!(
+        undone(&[first, undo, again, last]),
+        [Some(last), Some(again), Some(last), None],
+        "nothing is left of it"
+    );
+    let back = commit(&vault, &[put("a.md", Some("1"), Some("2"))], Some(last)).unwrap();
+    assert_eq!(undone(&[first, undo, again, last, back]), [None, Some(again), None, Some(back), None]);
 }
 
 #[test]

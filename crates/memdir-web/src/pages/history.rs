@@ -120,7 +120,7 @@ fn card(site: &Site, visitor: &Visitor, entry: &LogEntry, note: Option<&MemoryPa
                 @if let Some(path) = note {
                     a .button href={ (href::at("restore", path)) "?batch=" (batch) } { "As it was then" }
                 }
-                @if told.is_some() && entry.undone_by.is_none() { (undo(visitor, entry, batch, visitor.here())) }
+                @if told.is_some() && entry.undone_by.is_none() { (undo(visitor, batch, visitor.here())) }
             }
         }
     })
@@ -157,15 +157,14 @@ fn no_longer_kept(entry: &LogEntry) -> Markup {
     }
 }
 
-fn undo(visitor: &Visitor, entry: &LogEntry, batch: u64, back: &str) -> Markup {
-    let name = if entry.undoes.is_some() { "Bring it back" } else { "Undo" };
+fn undo(visitor: &Visitor, batch: u64, back: &str) -> Markup {
     layout::post(
         visitor,
         "/undo",
         html! {
             input type="hidden" name="batch" value=(batch);
             input type="hidden" name="back" value=(back);
-            button aria-label={ (name) ": change " (batch) } { (name) }
+            button aria-label={ "Undo: change " (batch) } { "Undo" }
         },
     )
 }
@@ -221,7 +220,7 @@ fn all_of(site: &Site, visitor: &Visitor, entry: &LogEntry, batch: u64, part: us
         @match &told {
             Some(told) => {
                 (changes::words(told))
-                @if entry.undone_by.is_none() { (undo(visitor, entry, batch, "/history")) }
+                @if entry.undone_by.is_none() { (undo(visitor, batch, "/history")) }
                 (diff)
                 (changes::part_links(&format!("/history/{batch}?part="), part, count))
             },

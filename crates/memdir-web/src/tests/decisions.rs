@@ -283,9 +283,15 @@ async fn history_says_what_was_done_and_takes_it_back_and_forth() {
     assert_eq!(env.note("user.md"), "- city: Lisbon\n");
     let list = env.get("/history").await.body;
     assert!(words(&list).contains("undid 2") && words(&list).contains("undone by 3"), "{list}");
-    assert!(list.contains("Bring it back"));
+    let button = |list: &str, batch: u64| list.contains(&format!(r#"<button aria-label="Undo: change {batch}">Undo<"#));
+    assert!(button(&list, 3) && !button(&list, 2), "an undo may bring back or take away: {list}");
     env.post("/undo", &[("batch", "3")]).await;
     assert_eq!(env.note("user.md"), "- city: Faro\n", "the undo is undone");
+    env.post("/undo", &[("batch", "2")]).await;
+    let list = env.get("/history").await.body;
+    assert!(button(&list, 5) && !button(&list, 4), "what change 4 brought back is undone: {list}");
+    env.post("/undo", &[("batch", "5")]).await;
+    assert_eq!(env.note("user.md"), "- city: Faro\n");
     let then = env.get("/restore/user.md?batch=1").await.body;
     assert!(then.contains("-- city: Faro") && then.contains("+- city: Lisbon"), "{then}");
     let shown = digest(&then);
