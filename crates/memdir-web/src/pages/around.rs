@@ -5,7 +5,8 @@ use memdir_core::path::MemoryPath;
 use memdir_core::report::{LinkEntry, LinkStatus};
 use memdir_engine::Surroundings;
 
-use super::graph;
+use super::{graph, shown};
+use crate::door::Visitor;
 use crate::site::Site;
 use crate::{href, layout, markdown, text};
 
@@ -14,25 +15,35 @@ pub(super) const LIST_BYTES: usize = 9 * 1024;
 /// So much of a value or a line is shown beside the text.
 pub(super) const MOST_LETTERS: usize = 240;
 
-/// What links to it, each with its line.
-pub(super) fn backlinks(site: &Site, around: &Surroundings) -> Markup {
-    let line_of = |link: &LinkEntry| {
-        let text = site.engine().text_of(&link.source).unwrap_or_default();
-        let line = text.lines().nth(link.line.saturating_sub(1)).unwrap_or_default();
-        text::shortened(&markdown::as_read(line), MOST_LETTERS)
-    };
-    // What does not fit is not read.
-    let mut bytes = 0;
-    let fits = |link: &&LinkEntry| {
-        bytes += 2 * MOST_LETTERS + href::note(&link.source).len();
-        bytes <= 2 * LIST_BYTES
-    };
-    let fitting: Vec<&LinkEntry> = around.backlinks.iter().take_while(fits).collect();
-    let left = around.backlinks.len() - fitting.len();
-    html! {
-        section #backlinks {
-            h2 { "Linked from" }
-            @if around.backlinks.is_empty() { p .quiet { "No note links here." } }
+/// Which of the links to a note are listed.
+pub(super) struct Backlinks {
+    /// How many come before them.
+    pub(super) from: usize,
+    /// How many bytes of the page they may have.
+    pub(super) most_bytes: usize,
+}
+
+impl Backlinks {
+    /// Those beside the note itself.
+    pub(super) const FIRST: Self = Self { from: 0, most_bytes: LIST_BYTES };
+
+    /// What links to it, each with its line, of which the audit is told, and where the list goes on.
+    pub(super) fn list(&self, site: &Site, visitor: &Visitor, path: &MemoryPath, around: &Surroundings) -> Markup {
+        let line_of = |link: &LinkEntry| {
+            let text = site.engine().text_of(&link.source).unwrap_or_default();
+            let line = text.lines().nth(link.line.saturating_sub(1)).unwrap_or_default();
+            text::shortened(&markdown::as_read(line), MOST_LETTERS)
+        };
+        // What does not fit is not read.
+        let mut bytes = 0;
+        let fits = |link: &&LinkEntry| {
+            bytes += 2 * MOST_LETTERS + href::note(&link.source).len();
+            bytes <= 2 * self.most_bytes
+        };
+        let fitting: Vec<&LinkEntry> = around.backlinks.iter().skip(self.from).take_while(fits).collect();
+        shown::excerpts(site, visitor, fitting.iter().map(|link| &link.source));
+        let next = self.from + fitting.len();
+        html! {
             ul {
                 @for link in fitting {
                     li {
@@ -43,7 +54,20 @@ pub(super) fn backlinks(site: &Site, around: &Surroundings) -> Markup {
                     }
                 }
             }
-            (more(left))
+            @if let left @ 1.. = around.backlinks.len().saturating_sub(next) {
+                p .more { a #more-links rel="next" href={ (href::at("links", path)) "?from=" (next) } { "and " (left) " more" } }
+            }
+        }
+    }
+}
+
+/// What links to it, beside the note.
+pub(super) fn backlinks(site: &Site, visitor: &Visitor, path: &MemoryPath, around: &Surroundings) -> Markup {
+    html! {
+        section #backlinks {
+            h2 { "Linked from" }
+            @if around.backlinks.is_empty() { p .quiet { "No note links here." } }
+            (Backlinks::FIRST.list(site, visitor, path, around))
         }
     }
 }

@@ -28,6 +28,7 @@ mod history;
 mod home;
 mod inbox;
 mod line;
+mod links;
 mod new;
 mod note;
 mod note_request;
@@ -72,6 +73,7 @@ pub(crate) fn routes() -> Router<Arc<Site>> {
         .route("/audit", get(audit::list))
         .route("/audit/chain", get(chain::show))
         .route("/audit/export", get(chain::export))
+        .route("/links/{*path}", get(links::show))
         .route("/readers/{*path}", get(readers::show))
         .route("/clients", get(clients::list))
         .route("/new-client", get(clients::ask).post(clients::add))

@@ -42,7 +42,7 @@ pub(crate) async fn show(request: NoteRequest, Query(asked): Query<Asked>) -> Re
                 return notes::below(site, Some(path), asked.after.as_deref());
             }
             // A file that only has the name of a picture is shown as the text that it is.
-            match href::is_picture(path).then(|| picture::page(site, path)) {
+            match href::is_picture(path).then(|| picture::page(site, visitor, path)) {
                 Some(Err(failure)) if failure.code == Code::UnsupportedFile => {}
                 Some(shown) => return shown,
                 None => {}
@@ -84,7 +84,7 @@ fn page(site: &Site, visitor: &Visitor, path: &MemoryPath, part: usize) -> Resul
             aside #beside .beside data-live="notes" aria-label="About this note" {
                 (facts_list("properties", "Properties", &front, &known, &links))
                 (facts_list("facts", "Facts", &facts, &known, &links))
-                (around::backlinks(site, &around))
+                (around::backlinks(site, visitor, path, &around))
                 (around::broken(&around))
                 (around::near(path, &around))
             }

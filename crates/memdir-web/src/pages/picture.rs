@@ -58,7 +58,7 @@ fn read(site: &Site, path: &str) -> Result<(&'static str, Vec<u8>), Failure> {
 }
 
 /// The page of a picture; `unsupported_file` for a file that is none.
-pub(super) fn page(site: &Site, path: &MemoryPath) -> Result<Page, Failure> {
+pub(super) fn page(site: &Site, visitor: &Visitor, path: &MemoryPath) -> Result<Page, Failure> {
     read(site, path.as_str())?;
     let around = site.engine().surroundings(path, 0)?;
     let main = html! {
@@ -66,7 +66,7 @@ pub(super) fn page(site: &Site, path: &MemoryPath) -> Result<Page, Failure> {
         h1 { (path.name()) }
         div .sides {
             div .text { p { img src=(href::at("pictures", path)) alt=(path.name()); } }
-            aside #beside .beside aria-label="About this picture" { (around::backlinks(site, &around)) }
+            aside #beside .beside aria-label="About this picture" { (around::backlinks(site, visitor, path, &around)) }
         }
     };
     Ok(Page::new(path.name(), Section::Notes, main))

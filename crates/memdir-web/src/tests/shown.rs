@@ -5,6 +5,7 @@ use memdir_core::catalog;
 use memdir_dialect::Parsed;
 use memdir_engine::Caller;
 
+use super::decisions::Files;
 use super::*;
 
 /// Characters that turn a line round or take no place, as HTML would send them: none of them may reach a page of a decision.
@@ -130,4 +131,54 @@ async fn a_search_as_one_types_is_noted_where_it_shows_something_new_and_after_a
     // What is asked without the script is noted each time.
     env.get("/search?q=jane&mode=text").await;
     assert_eq!(searches().len(), 4);
+}
+
+#[tokio::test]
+async fn lines_of_other_notes_beside_a_note_are_a_reading_of_those() {
+    let line = |pin: u32| format!("- plan with [[hub]]: pin {pin}\n");
+    let env = kept(&[("hub.md", "# Hub\n"), ("a.md", &line(4711)), ("b.md", &line(4712)), ("c.md", "# C\n")]).await;
+    env.site.set_person_files(Arc::new(Files::default()));
+    assert!(env.get("/forget/hub.md").await.body.contains("pin 4711"));
+    assert_eq!(["a.md", "b.md", "c.md"].map(|path| reads(&env, path)), [1, 1, 0]);
+    env.write("a.md", &line(4713));
+    for _ in 0..2 {
+        assert!(env.get("/notes/hub.md").await.body.contains("pin 4713"));
+        assert_eq!(["a.md", "b.md", "c.md"].map(|path| reads(&env, path)), [2, 1, 0], "each text once");
+    }
+}
+
+#[tokio::test]
+async fn all_links_to_a_note_are_listed_on_the_pages_that_follow() {
+    let notes: Vec<(String, String)> =
+        (0..700).map(|number| (format!("n{number:03}.md"), format!("line {number} about [[hub]]\n"))).collect();
+    let mut notes: Vec<(&str, &str)> = notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    notes.push(("hub.md", "# Hub\n"));
+    let env = Env::new(&notes).await;
+    let (mut address, mut seen) = ("/notes/hub.md".to_owned(), std::collections::BTreeSet::new());
+    for page in 0.. {
+        let answer = env.get(&address).await;
+        assert_eq!(answer.status, 200, "{address}");
+        assert!(answer.body.len() <= 100 * 1024 && page < 20, "{address}: {}", answer.body.len());
+        seen.extend((0..700).filter(|number| answer.body.contains(&format!("line {number} about"))));
+        let Some((_, more)) = answer.body.split_once(r#"id="more-links" rel="next" href=""#) else { break };
+        address = more.split('"').next().unwrap().replace("&amp;", "&");
+    }
+    assert_eq!(seen.len(), 700);
+}
+
+#[tokio::test]
+async fn lines_that_were_not_all_listed_cannot_be_erased_from_the_page() {
+    let text = format!("[[hub]] {}\n", "x".repeat(200));
+    let names: Vec<String> = (0..300).map(|number| format!("n{number:03}.md")).collect();
+    let mut notes: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), text.as_str())).collect();
+    notes.push(("hub.md", "# Hub\n"));
+    let env = Env::new(&notes).await;
+    env.site.set_person_files(Arc::new(Files::default()));
+    let page = env.get("/forget/hub.md").await.body;
+    assert!(page.contains("Erase all of this") && page.contains("memdir forget --lines<"), "{page}");
+    assert!(!page.contains(r#"name="lines""#));
+    for name in &names[2..] {
+        std::fs::remove_file(env.folder.path().join(name)).unwrap();
+    }
+    assert!(env.get("/forget/hub.md").await.body.contains(r#"name="lines""#), "two are listed");
 }
