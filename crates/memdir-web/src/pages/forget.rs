@@ -57,7 +57,7 @@ pub(crate) async fn ask_note(request: NoteRequest) -> Response {
     request
         .show(move |site, visitor, path| {
             let target = ForgetTarget::Note(path.clone());
-            Ok(list_page(visitor, &target, &places(site, &target)?, None))
+            Ok(list_page(site, visitor, &target, &places(site, &target)?, None))
         })
         .await
 }
@@ -70,13 +70,13 @@ pub(crate) async fn forget(State(site): State<Arc<Site>>, visitor: Visitor, Form
             Ok(found) => found,
             Err(failure) => return Ok(Then::Show(failure.clone(), form(visitor, Some((&sent, &failure))))),
         };
-        let Some(shown) = &sent.shown else { return Ok(Then::Page(list_page(visitor, &target, &listed, None))) };
+        let Some(shown) = &sent.shown else { return Ok(Then::Page(list_page(site, visitor, &target, &listed, None))) };
         let lines = if sent.lines.is_some() { RelatedLines::Erase } else { RelatedLines::Keep };
         match erase(site, &target, lines, &listed, shown) {
             Ok(forgotten) => Ok(Then::Page(done(&forgotten))),
             Err(failure) => {
                 let page = match places(site, &target) {
-                    Ok(listed) => list_page(visitor, &target, &listed, Some(&failure)),
+                    Ok(listed) => list_page(site, visitor, &target, &listed, Some(&failure)),
                     Err(_) => layout::failure(&failure),
                 };
                 Ok(Then::Show(failure, page))
@@ -133,7 +133,13 @@ fn form(visitor: &Visitor, failed: Option<(&Sent, &Failure)>) -> Page {
 }
 
 /// All places, and the question.
-fn list_page(visitor: &Visitor, target: &ForgetTarget, listed: &ForgetPreview, failure: Option<&Failure>) -> Page {
+fn list_page(
+    site: &Site,
+    visitor: &Visitor,
+    target: &ForgetTarget,
+    listed: &ForgetPreview,
+    failure: Option<&Failure>,
+) -> Page {
     let (name, field) = match target {
         ForgetTarget::Note(path) => (path.to_string(), ("note", path.to_string())),
         ForgetTarget::Text(text) => (format!("“{}”", text::shortened(text, 80)), ("text", text.clone())),
@@ -154,7 +160,7 @@ fn list_page(visitor: &Visitor, target: &ForgetTarget, listed: &ForgetPreview, f
         (layout::post(visitor, "/forget", html! {
             input type="hidden" name=(field.0) value=(field.1);
             input type="hidden" name="shown" value=(listed.digest());
-            @if !listed.lines.is_empty() { (lines(listed)) }
+            @if !listed.lines.is_empty() { (lines(site, visitor, listed)) }
             div .row {
                 button #erase .danger { "Erase all of this" }
                 a .button href=(keep) { "Cancel" }
@@ -164,19 +170,33 @@ fn list_page(visitor: &Visitor, target: &ForgetTarget, listed: &ForgetPreview, f
     Page::new("Forget", Section::Nowhere, main)
 }
 
-fn lines(listed: &ForgetPreview) -> Markup {
+/// The lines about it, and the question whether they go too, if all are listed. The audit is told whose lines were shown.
+fn lines(site: &Site, visitor: &Visitor, listed: &ForgetPreview) -> Markup {
     let items = listed.lines.iter().map(|line| {
         html! { li { (linked(&line.path)) ", line " (line.line) ": " (text::shortened(&line.text, 240)) } }
     });
-    let (shown, left) = layout::fitting(items, LIST_BYTES);
+    let (list, left) = layout::fitting(items, LIST_BYTES);
+    let of: Vec<MemoryPath> = listed
+        .lines
+        .iter()
+        .take(listed.lines.len() - left)
+        .filter_map(|line| MemoryPath::parse(&line.path).ok())
+        .collect();
+    shown::excerpts(site, visitor, &of);
     html! {
         h2 { "Lines elsewhere that link to it or name it" }
-        ul { (shown) }
-        @if left > 0 { p .quiet { "and " (left) " more" } }
-        p {
-            input #lines type="checkbox" name="lines" value="1";
-            " " label for="lines" { "Erase these lines too" }
-            " " span .quiet { "Otherwise they stay, without the links in them." }
+        ul { (list) }
+        @if left > 0 {
+            p {
+                "and " (left) " more. These lines stay, without the links in them: they are too many to be listed here, and what was not listed is not erased."
+                " " code { "memdir forget --lines" } " lists and erases all."
+            }
+        } @else {
+            p {
+                input #lines type="checkbox" name="lines" value="1";
+                " " label for="lines" { "Erase these lines too" }
+                " " span .quiet { "Otherwise they stay, without the links in them." }
+            }
         }
     }
 }
