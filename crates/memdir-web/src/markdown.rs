@@ -114,7 +114,7 @@ fn blocks(text: &str, links: &Links) -> Vec<Block> {
     let body = if note.body() == 0 && text.starts_with('\u{feff}') { 3 } else { note.body() };
     let source = text.get(body..).unwrap_or_default();
     let mut writer = Writer::new(&note, links);
-    let mut blocks = Vec::new();
+    let mut blocks = unread_properties(&note);
     let (mut depth, mut deepest, mut start) = (0_usize, 0, body);
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_FOOTNOTES;
@@ -145,6 +145,20 @@ fn blocks(text: &str, links: &Links) -> Vec<Block> {
             deepest = 0;
         }
     }
+    blocks
+}
+
+/// The front matter as it is written, where none of it can be read: what stands there is told of nowhere else.
+fn unread_properties(note: &Note<'_>) -> Vec<Block> {
+    let Some(error) = note.front_error() else { return Vec::new() };
+    let html = html! {
+        p {
+            span.badge { "Not read" }
+            " None of the properties of this note is read, because of line " (error.line) ": " (error.message) ". They are written like this:"
+        }
+    };
+    let mut blocks = vec![Block { html: html.into_string() }];
+    blocks.extend(plain(note.text().get(..note.body()).unwrap_or_default()));
     blocks
 }
 

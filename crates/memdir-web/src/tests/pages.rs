@@ -199,3 +199,23 @@ fn only_what_stands_between_two_backticks_is_code() {
     assert_eq!(shown("a `b` c `d"), "a <code>b</code> c `d");
     assert_eq!((shown("`"), shown("")), ("`".to_owned(), String::new()));
 }
+
+#[tokio::test]
+async fn properties_that_cannot_be_read_are_shown_as_they_are_written() {
+    let long = format!("---\na: {}\nphone: 4711\n---\n# Long\n", "x".repeat(70 << 10));
+    let env = Env::new(&[
+        ("a.md", "---\ntags: [a\nphone: 0151 <b>\n---\n# A\n\nbody\n"),
+        ("b.md", "---\ntags: [a]\nphone: 0152\n---\n# B\n"),
+        ("long.md", &long),
+    ])
+    .await;
+    let page = env.get("/notes/a.md").await.body;
+    let article = between(&page, "<article", "</article>");
+    assert!(article.contains("phone: 0151 &lt;b&gt;") && article.contains("because of line"), "{article}");
+    assert!(article.contains("<h1 id=") && article.contains("body"), "{article}");
+    let page = env.get("/notes/b.md").await.body;
+    assert!(!between(&page, "<article", "</article>").contains("0152") && page.contains("0152"), "a property: {page}");
+    let pages = [env.get("/notes/long.md").await.body, env.get("/notes/long.md?part=9").await.body];
+    assert!(pages.iter().all(|page| page.len() <= 100 << 10) && pages[0].contains("longer than 64 KiB"));
+    assert!(pages[1].contains("phone: 4711") && pages[1].contains("Long"), "{}", pages[1]);
+}
