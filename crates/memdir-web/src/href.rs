@@ -16,6 +16,11 @@ pub(crate) fn note(path: &MemoryPath) -> String {
     at("notes", path)
 }
 
+/// A place in the page of a note, on whichever part of that it is.
+pub(crate) fn place(path: &MemoryPath, place: &str) -> String {
+    format!("{}?place={}#{place}", note(path), value(place))
+}
+
 /// A page about a note, such as `edit`.
 pub(crate) fn at(page: &str, path: &MemoryPath) -> String {
     format!("/{page}/{}", in_path(path))

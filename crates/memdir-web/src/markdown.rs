@@ -4,7 +4,7 @@
 //! become the addresses that they have; links lead to pages of notes, or where the note says, if that is the web. `ammonia` then
 //! lets through what is named here and no more, in case anything above was wrong.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 use ammonia::Builder;
@@ -44,10 +44,28 @@ impl Links {
     }
 }
 
+/// Which part of a note is shown, and where the others are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PartWanted<'w> {
+    /// Its number, from 1; one that is not there is the last one.
+    pub(crate) part: usize,
+    /// The place that it holds, if one does: then its number does not count.
+    pub(crate) place: Option<&'w str>,
+    /// The address of a part, which ends where its number goes; none where there is but one.
+    pub(crate) address: Option<&'w str>,
+}
+
+impl PartWanted<'_> {
+    /// Of a text that is all on one page.
+    pub(crate) const FIRST: Self = Self { part: 1, place: None, address: None };
+}
+
 /// A part of a note as HTML.
 pub(crate) struct Rendered {
     /// The part.
     pub(crate) html: Markup,
+    /// Its number, from 1.
+    pub(crate) part: usize,
     /// How many parts there are.
     pub(crate) parts: usize,
 }
@@ -79,10 +97,11 @@ pub(crate) fn as_read(line: &str) -> String {
     if read.trim().is_empty() { line.to_owned() } else { read }
 }
 
-/// Renders a part of a note, counted from 1; one that is not there is the last one.
-pub(crate) fn render(text: &str, links: &Links, part: usize) -> Rendered {
+/// Renders a part of a note. Links to places in other parts lead to these.
+pub(crate) fn render(text: &str, links: &Links, wanted: PartWanted<'_>) -> Rendered {
     let blocks = blocks(text, links);
     let mut parts: Vec<Vec<&Block>> = vec![Vec::new()];
+    let mut places: HashMap<String, usize> = HashMap::new();
     let mut bytes = 0;
     for block in &blocks {
         if bytes > 0 && bytes + block.bytes() > PART_BYTES {
@@ -90,16 +109,37 @@ pub(crate) fn render(text: &str, links: &Links, part: usize) -> Rendered {
             bytes = 0;
         }
         bytes += block.bytes();
+        places.extend(block.places.iter().map(|place| (place.clone(), parts.len())));
         parts.last_mut().into_iter().for_each(|part| part.push(block));
     }
-    let at = part.clamp(1, parts.len()) - 1;
-    let chosen: String = parts.get(at).into_iter().flatten().map(|block| block.html.as_str()).collect();
-    Rendered { html: PreEscaped(cleaner().clean(&chosen).to_string()), parts: parts.len() }
+    let part = wanted.place.and_then(|place| places.get(place).copied()).unwrap_or(wanted.part).clamp(1, parts.len());
+    let chosen: String = parts.get(part - 1).into_iter().flatten().map(|block| block.html.as_str()).collect();
+    places.retain(|_, other| *other != part);
+    let elsewhere = Elsewhere { places, address: wanted.address.map(str::to_owned) };
+    Rendered { html: PreEscaped(cleaner(elsewhere).clean(&chosen).to_string()), part, parts: parts.len() }
+}
+
+/// The places of a note that are in other parts than the one that is shown.
+struct Elsewhere {
+    /// Each with the number of its part.
+    places: HashMap<String, usize>,
+    /// As in [`PartWanted`].
+    address: Option<String>,
+}
+
+impl Elsewhere {
+    /// Where a link within the note leads, if it is to another part.
+    fn lead(&self, to: &str) -> Option<String> {
+        let part = self.places.get(to.strip_prefix('#')?)?;
+        Some(format!("{}{part}{to}", self.address.as_ref()?))
+    }
 }
 
 /// A block of a note that stands in no other.
 struct Block {
     html: String,
+    /// The places in it to which a link can lead.
+    places: Vec<String>,
 }
 
 impl Block {
@@ -134,13 +174,14 @@ fn blocks(text: &str, links: &Links) -> Vec<Block> {
         if depth == 0 {
             let mut html = String::new();
             let events = writer.events.drain(..);
+            let places = std::mem::take(&mut writer.places);
             if deepest <= MOST_DEPTH {
                 pulldown_cmark::html::push_html(&mut html, events);
             }
             if deepest > MOST_DEPTH || html.len() > PART_BYTES {
                 blocks.extend(plain(text.get(start..end).unwrap_or_default()));
             } else {
-                blocks.push(Block { html });
+                blocks.push(Block { html, places });
             }
             deepest = 0;
         }
@@ -157,7 +198,7 @@ fn unread_properties(note: &Note<'_>) -> Vec<Block> {
             " None of the properties of this note is read, because of line " (error.line) ": " (error.message) ". They are written like this:"
         }
     };
-    let mut blocks = vec![Block { html: html.into_string() }];
+    let mut blocks = vec![Block { html: html.into_string(), places: Vec::new() }];
     blocks.extend(plain(note.text().get(..note.body()).unwrap_or_default()));
     blocks
 }
@@ -168,7 +209,8 @@ fn plain(mut text: &str) -> Vec<Block> {
     while !text.is_empty() {
         let end = text.floor_char_boundary(PLAIN_BYTES).max(1);
         let (piece, rest) = text.split_at_checked(end).unwrap_or((text, ""));
-        blocks.push(Block { html: html! { pre.raw { (piece) } }.into_string() });
+        let html = html! { pre.raw { (piece) } }.into_string();
+        blocks.push(Block { html, places: Vec::new() });
         text = rest;
     }
     blocks
@@ -179,8 +221,12 @@ struct Writer<'n> {
     links: &'n Links,
     /// The wikilinks by where they begin.
     wikilinks: HashMap<usize, Link>,
-    /// The anchors of the headings by where they begin.
-    anchors: HashMap<usize, String>,
+    /// The places of the headings by where they begin.
+    headings: HashMap<usize, Vec<String>>,
+    /// The places of the blocks that have an id by where its mark stands.
+    blocks: BTreeMap<usize, String>,
+    /// The places that were written last.
+    places: Vec<String>,
     /// The wikilink that was written last; what stands in it is not written again.
     within: Range<usize>,
     /// How the links that are open end, and the pictures that are not shown.
@@ -203,18 +249,14 @@ impl<'n> Writer<'n> {
         let is_wikilink = |link: &Link| matches!(link.kind, LinkKind::Wikilink | LinkKind::Embed);
         let wikilinks = note.links().into_iter().filter(is_wikilink).map(|link| (link.span.start, link)).collect();
         let mut taken = HashSet::new();
-        let mut anchors = HashMap::new();
-        for heading in note.headings() {
-            let anchor = anchor(&heading.text);
-            // The first of several with the same words is the one that links lead to.
-            if taken.insert(anchor.clone()) {
-                anchors.insert(heading.span.start, anchor);
-            }
-        }
+        let blocks = note.block_ids().map(|(id, at)| (at, block_place(id)));
+        let blocks = blocks.filter(|(_, place)| taken.insert(place.clone())).collect();
         Self {
             links,
             wikilinks,
-            anchors,
+            headings: heading_places(note),
+            blocks,
+            places: Vec::new(),
             within: 0..0,
             open: Vec::new(),
             picture: None,
@@ -243,8 +285,12 @@ impl<'n> Writer<'n> {
                 self.within = link.span.clone();
                 return self.wikilink(&link);
             }
-            if range.start < self.within.end {
-                *shown = text.get(self.within.end..range.end).unwrap_or_default().into();
+            let start = range.start.max(self.within.end.min(range.end));
+            if start > range.start {
+                *shown = text.get(start..range.end).unwrap_or_default().into();
+            }
+            if let Some((&mark, _)) = self.blocks.range(start..range.end).next() {
+                return self.block_mark(mark, text.get(start..mark).unwrap_or_default());
             }
         }
         match self.picture {
@@ -295,13 +341,32 @@ impl<'n> Writer<'n> {
                 own(DIV_END)
             }
             Event::Start(Tag::Heading { level, classes, attrs, .. }) => {
-                let id = self.anchors.remove(&range.start).map(CowStr::from);
-                Event::Start(Tag::Heading { level, id, classes, attrs })
+                return self.heading(range.start, |id| Tag::Heading { level, id, classes, attrs });
             }
             Event::TaskListMarker(is_done) => Event::Text(if is_done { "☑ " } else { "☐ " }.into()),
             other => other,
         };
         self.events.push(event);
+    }
+
+    /// Begins a heading, with all places that lead to it.
+    fn heading(&mut self, at: usize, tag: impl FnOnce(Option<CowStr<'n>>) -> Tag<'n>) {
+        let places = self.headings.remove(&at).unwrap_or_default();
+        self.places.extend(places.iter().cloned());
+        let mut places = places.into_iter();
+        self.events.push(Event::Start(tag(places.next().map(CowStr::from))));
+        self.events.extend(places.map(|place| own(html! { span id=(place) {} }.into_string())));
+    }
+
+    /// Writes the end of a block that has an id: the place in the stead of its mark, which is no text.
+    fn block_mark(&mut self, mark: usize, before: &'n str) {
+        let Some(place) = self.blocks.remove(&mark) else { return };
+        if let Some(picture) = &mut self.picture {
+            return picture.alt.push_str(before);
+        }
+        self.events.push(Event::Text(before.trim_end().into()));
+        self.events.push(own(html! { span id=(place) {} }.into_string()));
+        self.places.push(place);
     }
 
     /// Adds to the text that stands for the picture which is open: of its content the text alone.
@@ -361,7 +426,7 @@ impl<'n> Writer<'n> {
             return self.events.push(own(written.into_string()));
         }
         let can_link = !self.open.contains(&LINK_END);
-        let written = match self.of_note(&link.path, &link.subpath).filter(|_| can_link) {
+        let written = match self.of_note(&link.path, &link.subpath, heading_place).filter(|_| can_link) {
             Some(to) => html! { a href=(to) class=[is_picture.then_some("image")] { (shown) } },
             None => html! { span.broken title="This link leads nowhere" { (shown) } },
         };
@@ -379,14 +444,15 @@ impl<'n> Writer<'n> {
         let (path, subpath) = address.find('#').and_then(|at| address.split_at_checked(at)).unwrap_or((address, ""));
         let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
         let (path, written) = (decoded(path), subpath);
-        let to = self.of_note(&path, &decoded(written)).or_else(|| self.of_note(&path, written));
+        let to = self.of_note(&path, &decoded(written), letters_place);
+        let to = to.or_else(|| self.of_note(&path, written, letters_place));
         let picture = self.links.to(&path, written).filter(|to| href::is_picture(to));
         to.map_or(Lead::Nowhere, |to| Lead::Note(to, picture.map(|picture| href::at("pictures", picture))))
     }
 
     /// The number of a footnote, and its place in the page.
     fn numbered(&mut self, label: CowStr<'n>) -> (usize, String) {
-        let place = format!("f-{}", anchor(&label));
+        let place = format!("f-{}", heading_place(&label));
         let next = self.footnotes.len() + 1;
         let number = *self.footnotes.entry(label).or_insert(next);
         (number, place)
@@ -405,20 +471,19 @@ impl<'n> Writer<'n> {
     fn footnote(&mut self, label: CowStr<'n>) -> Event<'n> {
         let (number, place) = self.numbered(label);
         let place = Some(place).filter(|place| self.placed.insert(place.clone()));
+        self.places.extend(place.clone());
         opening(&html! { div.footnote id=[place] { sup { (number) } } }, DIV_END)
     }
 
-    /// The address of a place in a note.
-    fn of_note(&self, path: &str, subpath: &str) -> Option<String> {
-        let place = match subpath.trim_start_matches('#') {
-            "" => String::new(),
-            heading => format!("#{}", anchor(heading.rsplit('#').next().unwrap_or(heading))),
-        };
+    /// The address of a place in a note; `heading` gives that of a heading.
+    fn of_note(&self, path: &str, subpath: &str, heading: fn(&str) -> String) -> Option<String> {
+        let name = subpath.rsplit('#').next().filter(|name| !name.is_empty());
+        let place = name.map(|name| name.strip_prefix('^').map_or_else(|| heading(name), block_place));
         if path.is_empty() {
-            return Some(place).filter(|place| !place.is_empty());
+            return place.map(|place| format!("#{place}"));
         }
         let to = self.links.to(path, subpath)?;
-        Some(format!("{}{place}", href::note(to)))
+        Some(place.map_or_else(|| href::note(to), |place| href::place(to, &place)))
     }
 }
 
@@ -465,21 +530,54 @@ fn opening<'e>(element: &Markup, end: &str) -> Event<'e> {
     own(element.strip_suffix(end).unwrap_or(element).to_owned())
 }
 
-/// The name of a heading as a place in a page: its letters and digits. Nothing else of the page begins as it does.
-pub(crate) fn anchor(heading: &str) -> String {
-    let mut anchor = "s-".to_owned();
-    for character in heading.trim().chars().flat_map(char::to_lowercase) {
-        match character {
-            letter if letter.is_alphanumeric() => anchor.push(letter),
-            _ if anchor.ends_with('-') => {}
-            _ => anchor.push('-'),
+/// The places of each heading by where it begins: one by its words, and one by its letters and digits alone, as addresses name it, for
+/// makers of sites differ in what becomes of blanks and signs. The first of several with the same name is the one that links lead to.
+fn heading_places(note: &Note<'_>) -> HashMap<usize, Vec<String>> {
+    let mut taken = HashSet::new();
+    let mut places: HashMap<usize, Vec<String>> = HashMap::new();
+    let headings = note.headings();
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    let by_words: Vec<(usize, String)> = headings
+        .iter()
+        .map(|heading| {
+            let place = heading_place(&heading.text);
+            let count = counts.entry(place.clone()).or_default();
+            *count += 1;
+            (heading.span.start, if *count == 1 { place } else { format!("{place}-{}", *count - 1) })
+        })
+        .collect();
+    for name in [|place: &str| place.to_owned(), |place: &str| letters_place(place.strip_prefix("s-").unwrap_or(place))]
+    {
+        for (at, place) in &by_words {
+            let place = name(place);
+            if taken.insert(place.clone()) {
+                places.entry(*at).or_default().push(place);
+            }
         }
     }
-    anchor
+    places
+}
+
+/// A heading as a place in a page: its letters and digits, with strokes between its words. Nothing else of the page begins as it does.
+pub(crate) fn heading_place(heading: &str) -> String {
+    let words = heading.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    format!("s-{}", words.map(str::to_lowercase).collect::<Vec<_>>().join("-"))
+}
+
+/// As [`heading_place`], without the strokes.
+fn letters_place(heading: &str) -> String {
+    let letters = heading.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase);
+    format!("s-{}", letters.collect::<String>())
+}
+
+/// A block as a place in a page, by its id.
+fn block_place(id: &str) -> String {
+    let letters = id.chars().filter(|letter| letter.is_ascii_alphanumeric() || *letter == '-');
+    format!("b-{}", letters.collect::<String>().to_ascii_lowercase())
 }
 
 /// Lets nothing through but what [`Writer`] makes.
-fn cleaner() -> Builder<'static> {
+fn cleaner(elsewhere: Elsewhere) -> Builder<'static> {
     let headings = ["h1", "h2", "h3", "h4", "h5", "h6"];
     let others = [
         "a",
@@ -512,7 +610,7 @@ fn cleaner() -> Builder<'static> {
         ("div", HashSet::from(["id"])),
         ("img", HashSet::from(["alt", "src", "width"])),
         ("ol", HashSet::from(["start"])),
-        ("span", HashSet::from(["title"])),
+        ("span", HashSet::from(["id", "title"])),
     ]);
     let classes = HashMap::from([
         ("a", HashSet::from(["image", "outside"])),
@@ -531,9 +629,10 @@ fn cleaner() -> Builder<'static> {
         .tag_attribute_values(HashMap::from([("div", group)]))
         .allowed_classes(classes)
         .set_tag_attribute_value("img", "loading", "lazy")
-        .attribute_filter(|element, attribute, value| {
-            let is_foreign = (element, attribute) == ("img", "src") && !value.starts_with("/pictures/");
-            (!is_foreign).then(|| value.into())
+        .attribute_filter(move |element, attribute, value| match (element, attribute) {
+            ("img", "src") if !value.starts_with("/pictures/") => None,
+            ("a", "href") => Some(elsewhere.lead(value).map_or_else(|| value.into(), Into::into)),
+            _ => Some(value.into()),
         })
         .url_schemes(HashSet::from(["http", "https", "mailto"]))
         .link_rel(None);

@@ -18,7 +18,7 @@ use super::{notes, review, shown};
 use crate::door::{Notice, Visitor};
 use crate::href;
 use crate::layout::{self, Page, Section};
-use crate::markdown::{self, Links};
+use crate::markdown::{self, Links, PartWanted};
 use crate::sent::{Form, Path, Query};
 use crate::site::{Site, Then};
 use crate::text;
@@ -152,7 +152,7 @@ fn one(site: &Site, visitor: &Visitor, message: &KeptMessage) -> Markup {
             p .raw { (text::shortened(&message.text, LETTERS)) }
             h3 { "Answer" }
             @match &reply {
-                Some(reply) => div .text { (markdown::render(reply, &Links::default(), 1).html) },
+                Some(reply) => div .text { (markdown::render(reply, &Links::default(), PartWanted::FIRST).html) },
                 None => p .quiet { @if message.is_failed { "It was not answered to its end." } @else { "There is no reply." } },
             }
             @if let Some(notice) = &message.notice { p .hint { (layout::sentence(&said::notice(notice))) } }

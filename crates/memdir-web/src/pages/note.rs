@@ -16,7 +16,7 @@ use super::{around, notes, picture, shown};
 use crate::door::{Notice, Visitor};
 use crate::href;
 use crate::layout::{self, Page, Section};
-use crate::markdown::{self, Links};
+use crate::markdown::{self, Links, PartWanted};
 use crate::sent::Query;
 use crate::site::{Site, Then};
 use crate::{text, who};
@@ -31,6 +31,8 @@ const MOST_FACTS: usize = 200;
 pub(crate) struct Asked {
     /// Of a long note, counted from 1.
     part: Option<usize>,
+    /// The part in which this place is, where a link leads to one.
+    place: Option<String>,
     /// Of a folder, where the list goes on.
     after: Option<String>,
 }
@@ -47,17 +49,19 @@ pub(crate) async fn show(request: NoteRequest, Query(asked): Query<Asked>) -> Re
                 Some(shown) => return shown,
                 None => {}
             }
-            page(site, visitor, path, asked.part.unwrap_or(1))
+            page(site, visitor, path, &asked)
         })
         .await
 }
 
-fn page(site: &Site, visitor: &Visitor, path: &MemoryPath, part: usize) -> Result<Page, Failure> {
+fn page(site: &Site, visitor: &Visitor, path: &MemoryPath, asked: &Asked) -> Result<Page, Failure> {
     let (text, _) = shown::read(site, visitor, path)?;
     let around = site.engine().surroundings(path, MOST_AROUND)?;
     let note = Note::parse(&text);
     let links = Links::new(&around.links);
-    let rendered = markdown::render(&text, &links, part);
+    let address = format!("{}?part=", href::note(path));
+    let wanted = PartWanted { part: asked.part.unwrap_or(1), place: asked.place.as_deref(), address: Some(&address) };
+    let rendered = markdown::render(&text, &links, wanted);
     let title = note.title().unwrap_or_else(|| path.stem().to_owned());
     // A note that begins with a heading of its own needs no other.
     let has_heading = note.headings().first().is_some_and(|heading| {
@@ -71,14 +75,14 @@ fn page(site: &Site, visitor: &Visitor, path: &MemoryPath, part: usize) -> Resul
     let known: HashMap<usize, &FoundFact> = known.iter().map(|fact| (fact.line, fact)).collect();
     let main = html! {
         (notes::trail(path))
-        @if !has_heading || part > 1 { h1 { (title) } }
+        @if !has_heading || rendered.part > 1 { h1 { (title) } }
         div .sides {
             div {
                 article #note .text data-live="notes" {
                     @if text.trim().is_empty() { p .quiet { "This note is empty." } }
                     (rendered.html)
                 }
-                (parts(path, part.clamp(1, rendered.parts), rendered.parts))
+                (parts(path, rendered.part, rendered.parts))
                 (tools(site, visitor, path))
             }
             aside #beside .beside data-live="notes" aria-label="About this note" {

@@ -17,7 +17,7 @@ use serde::Deserialize;
 use super::note_request::NoteRequest;
 use crate::door::Visitor;
 use crate::layout::{self, Page, Section};
-use crate::markdown::{self, Links};
+use crate::markdown::{self, Links, PartWanted};
 use crate::sent::Query;
 use crate::site::Site;
 use crate::text;
@@ -200,11 +200,13 @@ fn notes(then: &Then, entries: &[ListedEntry], is_cut: bool) -> Markup {
 }
 
 fn text_of(path: &MemoryPath, then: &Then, text: &str, part: usize) -> Markup {
-    let rendered = markdown::render(text, &Links::default(), part);
+    let address = format!("{}?at={}&part=", href::at("past", path), then.batch);
+    let wanted = PartWanted { part, place: None, address: Some(&address) };
+    let rendered = markdown::render(text, &Links::default(), wanted);
     html! {
         @if text.trim().is_empty() { p .quiet { "The note was empty." } }
         article #note .text { (rendered.html) }
-        (changes::part_links(&format!("{}?at={}&part=", href::at("past", path), then.batch), part, rendered.parts))
+        (changes::part_links(&address, rendered.part, rendered.parts))
         p { a .button href={ (href::at("restore", path)) "?batch=" (then.batch) } { "What is different since, and putting it back" } }
     }
 }

@@ -153,10 +153,11 @@ fn hit_of(site: &Site, asked: &Asked, query: &str, hit: &Hit) -> Markup {
     let title = Note::parse(&text).title().unwrap_or_else(|| hit.path.stem().to_owned());
     let snippet: Vec<String> = hit.snippet.lines().map(markdown::as_read).collect();
     let snippet = text::shortened(snippet.join("\n").trim(), SNIPPET);
-    let place = hit.heading.as_deref().map(|heading| format!("#{}", markdown::anchor(heading))).unwrap_or_default();
+    let at = |heading: &String| href::place(&hit.path, &markdown::heading_place(heading));
+    let address = hit.heading.as_ref().map_or_else(|| href::note(&hit.path), at);
     html! {
         li {
-            h2 { a href={ (href::note(&hit.path)) (place) } { (marked(&title, &plan::marks(asked.mode(), query, &title))) } }
+            h2 { a href=(address) { (marked(&title, &plan::marks(asked.mode(), query, &title))) } }
             p .quiet {
                 span .path { (hit.path) }
                 @if let Some(heading) = &hit.heading { " › " (heading) }

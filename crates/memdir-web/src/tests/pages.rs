@@ -72,7 +72,7 @@ async fn a_note_is_shown_with_what_stands_around_it() {
     let page = env.get("/notes/people/ada.md").await.body;
     let article = between(&page, "<article", "</article>");
     assert!(article.contains(r#"<a href="/notes/people/charles.md">Charles</a>"#), "{article}");
-    assert!(article.contains(r#"<a href="/notes/notes/one%20two.md#s-part">notes</a>"#), "{article}");
+    assert!(article.contains(r#"<a href="/notes/notes/one%20two.md?place=s-part#s-part">notes</a>"#), "{article}");
     assert!(article.contains(r#"<span class="broken" title="This link leads nowhere">nobody</span>"#), "{article}");
     assert!(article.contains("Picture, not loaded: https://far.example/x.png"), "{article}");
     assert!(!article.contains("born"), "properties stand beside");
@@ -218,4 +218,39 @@ async fn properties_that_cannot_be_read_are_shown_as_they_are_written() {
     let pages = [env.get("/notes/long.md").await.body, env.get("/notes/long.md?part=9").await.body];
     assert!(pages.iter().all(|page| page.len() <= 100 << 10) && pages[0].contains("longer than 64 KiB"));
     assert!(pages[1].contains("phone: 4711") && pages[1].contains("Long"), "{}", pages[1]);
+}
+
+/// Follows each link of a page's text to a place, and gives those that lead to none.
+async fn lost(env: &Env, address: &str) -> Vec<String> {
+    let page = env.get(address).await.body;
+    let article = between(&page, "<article", "</article>").replace("&amp;", "&");
+    let mut lost = Vec::new();
+    for to in article.split("<a href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+        let (page, place) = to.split_once('#').unwrap();
+        let article = if page.is_empty() { article.clone() } else { env.get(page).await.body };
+        if !article.contains(&format!("id=\"{place}\"")) {
+            lost.push(to.to_owned());
+        }
+    }
+    lost
+}
+
+#[tokio::test]
+async fn a_link_to_a_place_leads_there_on_whichever_part_it_is() {
+    let names = "## Sec: x, y!\n\n## Sec: x, y!\n\n## What's new\n\n## `code` *em*\n\n## 1.1.0\n\n## 11.0\n\nText ^blk1\n\n- item ^Blk-2\n  below\n\n| a |\n|---|\n| b |\n\n^tab\n";
+    let links = "[[an#Sec: x, y!]] [[an#What's new]] [[an#code em]] [[an#^blk1]] [[an#^blk-2|two]] [[an#^tab]] [a](an.md#sec-x-y) \
+                 [b](an.md#sec-x-y-1) [c](an.md#whats-new) [d](an.md#code-em) [e](an.md#What's%20new) [[an#11.0]] [[an#1.1.0]] [f](an.md#^blk1)\n";
+    let within = links.replace("an.md#", "#").replace("[[an#", "[[#");
+    let long = "words and more words\n\n".repeat(6_000);
+    let text = format!("# A\n\nA[^1]\n\n{within}\n{long}{names}\n[^1]: Last.\n");
+    let env = Env::new(&[("an.md", &text), ("to.md", links), ("short.md", &format!("{within}\n{names}"))]).await;
+    for (address, count) in [("/notes/to.md", 14), ("/notes/short.md", 14), ("/notes/an.md", 15)] {
+        let page = env.get(address).await.body;
+        assert_eq!(between(&page, "<article", "</article>").matches("<a href").count(), count, "{address}: {page}");
+        assert_eq!(lost(&env, address).await, [""; 0], "{address}");
+    }
+    let page = env.get("/notes/an.md?place=b-blk1").await.body;
+    assert!(page.contains("Text<span id=\"b-blk1\"></span>") && !page.contains("^blk1"), "{page}");
+    let two = env.get("/notes/to.md").await.body;
+    assert!(two.contains("#s-1-1-0\"") && two.contains("#s-11-0\""), "names that differ in a point alone: {two}");
 }
