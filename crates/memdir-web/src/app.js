@@ -2,13 +2,17 @@
 "use strict";
 
 // Fetches the page at an address again and puts the parts that are marked in the place of those that are shown, if it is still wanted.
-async function refresh(address, selector, headers, isWanted = () => true) {
+async function refresh(address, selector, headers, { isWanted = () => true, isPage = false }) {
   const answer = await fetch(address, { headers, credentials: "same-origin" });
-  if (!answer.ok || answer.redirected) return;
+  if (answer.redirected) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
   if (!isWanted()) return;
-  for (const shown of document.querySelectorAll(selector)) {
+  // What the page is of is gone: that is said in the place of all of it, until it is back.
+  const isGone = isPage && answer.status >= 400 && answer.status < 500;
+  if (!answer.ok && !isGone) return;
+  for (const shown of document.querySelectorAll(isGone ? "#main" : selector)) {
     const next = shown.id && fresh.getElementById(shown.id);
+    if (next && isGone) next.dataset.live = "notes state";
     // What the person is typing in stays.
     if (!next || shown.contains(document.activeElement) || shown.querySelector("[data-changed]")) continue;
     if (next.outerHTML !== shown.outerHTML) keepOpen(shown, next), shown.replaceWith(document.adoptNode(next));
@@ -42,7 +46,7 @@ function renew(kinds) {
   clearTimeout(renewing);
   renewing = setTimeout(() => {
     const selector = kinds.map((kind) => `[data-live~="${kind}"]`).join(",");
-    if (document.querySelector(selector)) refresh(location.href, selector, { "memdir-refresh": "1" }).catch(() => {});
+    if (document.querySelector(selector)) refresh(location.href, selector, { "memdir-refresh": "1" }, { isPage: true }).catch(() => {});
   }, 100);
 }
 
@@ -66,7 +70,7 @@ if (search) {
     const number = ++newest;
     const address = `${search.getAttribute("action")}?${new URLSearchParams(new FormData(search))}`;
     history.replaceState(null, "", address);
-    return refresh(address, "#results", { "memdir-typing": typing }, () => number === newest).catch(() => {});
+    return refresh(address, "#results", { "memdir-typing": typing }, { isWanted: () => number === newest }).catch(() => {});
   };
   // At once with the first key; what is typed while an answer is awaited is asked together. After a pause it is asked once more, as
   // what the person looks for: that is in the audit.

@@ -72,7 +72,8 @@ impl Refusal {
             Self::Size => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Slow => StatusCode::REQUEST_TIMEOUT,
             Self::Nowhere => StatusCode::NOT_FOUND,
-            Self::Moved | Self::Ending => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Moved => StatusCode::GONE,
+            Self::Ending => StatusCode::SERVICE_UNAVAILABLE,
             Self::Fault => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }

@@ -143,3 +143,31 @@ fn seven_tasks_take_three_clicks_each() {
 fn seven_tasks_are_done_without_scripts() {
     walk_all(false);
 }
+
+#[test]
+fn an_open_page_follows_what_becomes_of_its_note() {
+    let Some(browser) = Browser::start() else { return };
+    let served =
+        Served::start(Env::with(&[("a.md", "# A\n\nthe first text\n"), ("b.md", "# B\n\nSee [[a]].\n")]).quick());
+    browser.go(&served.entrance);
+    let note = served.env.at("a.md");
+    let shows = |what: &str, text: &str| until(what, || browser.text("#main").contains(text));
+    browser.go(&served.url("/notes/a.md"));
+    shows("the note", "the first text");
+    // Once the system tells of changes, one is shown.
+    let mut count = 0;
+    until("changes appear", || {
+        count += 1;
+        fs::write(&note, format!("# A\n\ntext {count}\n")).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        browser.text("#main").contains(&format!("text {count}"))
+    });
+    fs::remove_file(&note).unwrap();
+    shows("it is deleted", "does not exist");
+    assert!(!browser.has("#edit"), "nothing can be done with it");
+    fs::write(&note, "# A\n\nthe second text\n").unwrap();
+    shows("it is back", "the second text");
+    assert!(browser.has("#edit"));
+    fs::rename(&note, served.env.at("c.md")).unwrap();
+    shows("it is renamed", "does not exist");
+}

@@ -31,7 +31,7 @@ async fn a_memory_that_was_moved_deleted_or_replaced_is_neither_shown_nor_change
             "/pictures/a.png",
         ] {
             let page = env.get(address).await;
-            assert_eq!(page.status, 503, "{what}: {address}");
+            assert_eq!(page.status, 410, "{what}: {address}");
             assert!(
                 page.body.contains("was moved, deleted or replaced") && page.body.contains("memdir serve"),
                 "{}",
@@ -43,7 +43,7 @@ async fn a_memory_that_was_moved_deleted_or_replaced_is_neither_shown_nor_change
             [("/new", [("path", "b.md"), ("content", "x")]), ("/chat", [("message", "Hello"), ("session", "")])]
         {
             let answer = env.post(address, &fields).await;
-            assert_eq!(answer.status, 503, "{what}: {address}");
+            assert_eq!(answer.status, 410, "{what}: {address}");
             assert!(answer.body.contains("was moved, deleted or replaced"), "{}", answer.body);
         }
     };
