@@ -74,7 +74,7 @@ fn a_memory_that_was_moved_away_is_neither_read_nor_written() {
     let away = env.memory().with_extension("away");
     std::fs::rename(env.memory(), &away).unwrap();
     for (tool, arguments) in
-        [("read_file", json!({"path": "user.md"})), ("create_file", json!({"path": "new.md", "content": "x"}))]
+        [("read_file", json!({"path": "user.md"})), ("append_file", json!({"path": "new.md", "content": "x"}))]
     {
         let answer = client.request("tools/call", json!({"name": tool, "arguments": arguments}));
         let said = answer["error"]["message"].as_str().unwrap_or_default();
