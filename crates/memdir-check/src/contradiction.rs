@@ -167,8 +167,10 @@ impl<'n> Book<'n> {
                 let is_one = excludes(one, last) && self.are_about_one(sheet, one, last, facts, evidence);
                 let may_be_list = is_one && evidence < needed(one, last, own_use == Use::Paired);
                 let is_told = is_one && evidence >= Evidence::Nothing && (!may_be_list || are_alike(one, last));
-                // What stands in a section of its own may be about something else after all.
-                let is_sure = [one, last].iter().all(|said| said.is_remark || self.is_part(sheet, said.section));
+                // What stands in a section or a sentence of its own may be about something else after all.
+                let is_of_note =
+                    |said: &Said| (said.is_remark || self.is_part(sheet, said.section)) && !said.is_in_sentence;
+                let is_sure = is_of_note(one) && is_of_note(last);
                 let taken = if is_sure { Taken::Other } else { Taken::Neither };
                 is_told.then_some(Pair { told: (at, *last), other: (at, *one), taken, may_be_list })
             })

@@ -26,7 +26,7 @@ pub(super) fn without_line(source: &MemoryPath, text: &str, line: usize) -> Opti
     // A field in a sentence is not all that its line says, and a block may be linked to.
     let own_line = lines_around(text, &fact.span)?;
     let has_block = note.block_ids().any(|(_, at)| own_line.contains(&at));
-    if has_block || fact.place == Place::Bracketed && says_more(&note, &own_line, &fact.span) {
+    if has_block || matches!(fact.place, Place::Bracketed(_)) && says_more(&note, &own_line, &fact.span) {
         return None;
     }
     let start = text.get(..fact.span.start)?.split_inclusive('\n').take(line.checked_sub(1)?).map(str::len).sum();

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use memdir_note::fact::{self, Callout, Form, Named, Place};
+use memdir_note::fact::{self, Beside, Callout, Form, Named, Place};
 use memdir_note::{Fact, Note, PartialDate, Period, folded};
 
 /// No more facts of one note are compared.
@@ -44,6 +44,8 @@ pub(super) struct Said {
     pub(super) item: usize,
     /// Whether text stands between it and the heading of its section.
     pub(super) is_remark: bool,
+    /// Whether it is a field in a sentence, which tells what the field is about.
+    pub(super) is_in_sentence: bool,
     /// Its first moment and the first one after it, in microseconds, where it says since when or until when it holds.
     pub(super) time: (Option<i64>, Option<i64>),
 }
@@ -100,7 +102,7 @@ impl Facts {
     /// what stands deeper is left out. The title of a callout is a label of what stands in it.
     pub(super) fn of(text: &str, note: &Note<'_>) -> Self {
         let facts = note.facts();
-        let mut facts = facts.iter().filter(|fact| !is_label(fact)).take(MOST_FACTS).peekable();
+        let mut facts = facts.iter().filter(|fact| !is_label(fact) && !is_of_item(fact)).take(MOST_FACTS).peekable();
         let named: Vec<Named> = note.named().take(MOST_FACTS).collect();
         let mut left = MOST_FACTS;
         let fits = move |record: &Vec<Fact>| {
@@ -157,7 +159,12 @@ impl Facts {
 
 /// Whether a fact stands in a list of another, or in a task.
 fn is_nested(fact: &Fact) -> bool {
-    matches!(fact.place, Place::Item { is_plain: false, .. })
+    matches!(fact.place, Place::Item { is_plain: false, .. } | Place::Bracketed(Beside::Fields { is_nested: true }))
+}
+
+/// Whether a fact is about the item in which it stands, as the field of `- Dune [rating:: 5]` is about Dune and not about the note.
+fn is_of_item(fact: &Fact) -> bool {
+    fact.place == Place::Bracketed(Beside::Item)
 }
 
 /// Whether a line names what comes below it and says nothing itself.
@@ -399,6 +406,7 @@ fn said(fact: &Fact, section: usize, place: (usize, usize), is_remark: bool) -> 
         list: place.0,
         item: place.1,
         is_remark,
+        is_in_sentence: fact.place == Place::Bracketed(Beside::Sentence),
         time: (period.since.map(|since| since.start.micros()), period.until.map(|until| until.end.micros())),
     }
 }

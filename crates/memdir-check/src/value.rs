@@ -43,6 +43,8 @@ pub(super) fn excludes(one: &Said, other: &Said) -> bool {
         && overlaps(one, other)
         && !are_labelled(one, other)
         && !may_be_one_amount(&one.value, &other.value)
+        // Each of two sentences tells of something of its own.
+        && !(one.is_in_sentence && other.is_in_sentence)
 }
 
 /// Whether each value says in brackets at its end of what it is the value, and they say different things, as `(home)` and

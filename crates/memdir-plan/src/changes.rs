@@ -338,7 +338,7 @@ fn stated(text: &str) -> Vec<Stated> {
                 let next = facts.get(at + 1).filter(|next| matches!(next.place, Place::FrontMatter(_)));
                 next.map_or(front.saturating_sub(1), |next| next.line - 1).max(fact.line)
             }
-            Place::Item { .. } | Place::Line | Place::Bracketed | Place::Row => {
+            Place::Item { .. } | Place::Line | Place::Bracketed(_) | Place::Row => {
                 line_at(fact.span.end).max(fact.line - 1) + 1
             }
         })

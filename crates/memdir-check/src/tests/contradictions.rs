@@ -581,3 +581,33 @@ fn the_action_takes_out_one_fact_and_leaves_the_rest() {
         assert_eq!(found(&[("user.md", text)], Kind::ConflictingFact)[0].action, None, "{text}");
     }
 }
+
+/// As Dataview has it, a field is about the item whose text it stands in; alone in its item it is about the note.
+#[test]
+fn a_field_in_an_item_or_a_sentence_is_about_what_that_says() {
+    for fields in [
+        "- Dune [city:: Genoa]\n- Emma [city:: Bern]\n",
+        "- Dune [city:: Genoa]\n- Emma [pet:: cat]\n\nRead:\n\n1. Ilias (city:: Bern)\n",
+        "- [ ] mow the lawn (city:: Genoa)\n- [x] pay the rent (city:: Bern)\n",
+        "- [-] mow the lawn (city:: Genoa)\n",
+        "- mow the lawn\n  (city:: Genoa) ^mow\n",
+        "- age: 30 (city:: Genoa)\n",
+        "- Books\n  - [city:: Genoa]\n",
+        "> [!info] Books\n> - Dune [city:: Genoa]\n",
+    ] {
+        assert_eq!(added("eva.md", &format!("# Eva\n\n- city: Rome\n\n{fields}")), [], "{fields}");
+    }
+    assert_eq!(added("eva.md", "# Eva\n\nShe ran in [city:: Genoa].\n\nThen she swam (city:: Bern).\n"), []);
+    for field in ["- [city:: Genoa]\n", "- [pet:: cat], [city:: Genoa] ^city\n", "[city:: Genoa] %% so she says %%\n"] {
+        let found = added("eva.md", &format!("# Eva\n\n- city: Rome\n\n{field}"));
+        assert_eq!(found, [("eva.md".to_owned(), Some(5))], "{field}");
+    }
+}
+
+#[test]
+fn a_sentence_takes_no_line_out() {
+    let notes = people(8, "# Ada\n- city: Rome\n\nShe slept in [city:: Genoa] today.\n");
+    let notes: Vec<_> = notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let found = found(&notes, Kind::ConflictingFact);
+    assert_eq!((found.len(), found[0].line, &found[0].action), (1, Some(4), &None));
+}

@@ -58,7 +58,7 @@ impl Note<'_> {
                 (form != Form::Plain || is_whole && lines > 1).then(|| self.after_lines(&main, run, wanted, value))?
             }
             // What goes on below its value would be torn from it.
-            Source::Definition(_) | Source::Bracketed | Source::Front(_) => None,
+            Source::Definition(_) | Source::Bracketed(_) | Source::Front(_) => None,
         })
     }
 
@@ -68,7 +68,7 @@ impl Note<'_> {
             Source::Item(item) => {
                 self.markup.runs.items.get(item).is_some_and(|item| item.list == list && item.task.is_none())
             }
-            Source::Line { .. } | Source::Definition(_) | Source::Bracketed | Source::Row(_) | Source::Front(_) => {
+            Source::Line { .. } | Source::Definition(_) | Source::Bracketed(_) | Source::Row(_) | Source::Front(_) => {
                 false
             }
         };
@@ -192,7 +192,7 @@ impl Note<'_> {
                 Source::Line { .. }
                 | Source::Item(_)
                 | Source::Definition(_)
-                | Source::Bracketed
+                | Source::Bracketed(_)
                 | Source::Row(_)
                 | Source::Front(_) => {}
             }

@@ -65,11 +65,25 @@ pub enum Place {
     /// In a line of a paragraph.
     Line,
     /// In a field in brackets.
-    Bracketed,
+    Bracketed(Beside),
     /// In a row of a table.
     Row,
     /// In the front matter.
     FrontMatter(Form),
+}
+
+/// What stands beside a field in brackets, which tells what the field is about.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Beside {
+    /// Nothing but other fields: it is about what its line stands in.
+    Fields {
+        /// Whether that is an item of a list in another list, or a task.
+        is_nested: bool,
+    },
+    /// The text of an item of a list: it is about that item, as Dataview has it.
+    Item,
+    /// The text of a line of a paragraph.
+    Sentence,
 }
 
 /// How a value of the front matter is written.
@@ -108,7 +122,7 @@ impl Note<'_> {
         let place = match stated.source {
             Source::Item(item) => self.place_of_item(item),
             Source::Line { .. } | Source::Definition(_) => Place::Line,
-            Source::Bracketed => Place::Bracketed,
+            Source::Bracketed(beside) => Place::Bracketed(beside),
             Source::Row(_) => Place::Row,
             Source::Front(entry) => {
                 let entry = self.front.entries.get(entry);

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::key as folded;
 use super::line::{self, Bracketed, Callout, Form};
+use super::{Beside, Place};
 use crate::Note;
 use crate::front::Value;
 use crate::run::{Kind, Row, Run};
@@ -38,7 +39,7 @@ pub(super) enum Source {
     /// A term and the definition below it, by the place of their run.
     Definition(usize),
     /// A field in brackets.
-    Bracketed,
+    Bracketed(Beside),
     /// A row of a table, by the place of the row.
     Row(usize),
     /// An entry of the front matter, by its place.
@@ -72,7 +73,7 @@ impl Note<'_> {
                 Some(stated) => found.push(stated),
                 None => self.lines_of(index, run, has_fields, &mut found),
             }
-            self.settle(&mut found, first, &brackets);
+            self.settle(&mut found, first, run, &brackets);
         }
         self.without_speakers(found)
     }
@@ -81,7 +82,7 @@ impl Note<'_> {
     fn without_speakers(&self, mut found: Vec<Stated>) -> Vec<Stated> {
         let key_of = |stated: &Stated| match stated.source {
             Source::Line { .. } => Some(folded(self.slice(stated.key.clone()))),
-            Source::Front(_) | Source::Item(_) | Source::Definition(_) | Source::Bracketed | Source::Row(_) => None,
+            Source::Front(_) | Source::Item(_) | Source::Definition(_) | Source::Bracketed(_) | Source::Row(_) => None,
         };
         let mut lines: HashMap<String, usize> = HashMap::new();
         for key in found.iter().filter_map(key_of) {
@@ -219,7 +220,7 @@ impl Note<'_> {
     }
 
     /// Trims the values of the facts from `first` on, and adds those in brackets.
-    fn settle(&self, found: &mut Vec<Stated>, first: usize, brackets: &[Bracketed]) {
+    fn settle(&self, found: &mut Vec<Stated>, first: usize, run: &Run, brackets: &[Bracketed]) {
         for stated in found.get_mut(first..).unwrap_or_default() {
             stated.value = self.bare(stated.value.clone(), brackets);
             let inside = |one: &&Bracketed| stated.value.start <= one.span.start && one.span.end <= stated.value.end;
@@ -229,13 +230,54 @@ impl Note<'_> {
         if brackets.is_empty() {
             return;
         }
-        found.extend(brackets.iter().map(|one| Stated {
+        found.extend(brackets.iter().zip(self.beside_fields(run, brackets)).map(|(one, beside)| Stated {
             key: one.key.clone(),
             value: one.value.clone(),
-            source: Source::Bracketed,
+            source: Source::Bracketed(beside),
             holds_others: false,
         }));
         found.get_mut(first..).unwrap_or_default().sort_by_key(|stated| stated.key.start);
+    }
+
+    /// What stands beside each of the fields in brackets of a run: in the whole text of an item, or in the line of a paragraph.
+    fn beside_fields(&self, run: &Run, brackets: &[Bracketed]) -> Vec<Beside> {
+        let runs = &self.markup.runs;
+        let (parts, bare, named): (Vec<Range<usize>>, _, _) = match run.kind {
+            Kind::Item(item) => {
+                let is_nested = !matches!(self.place_of_item(item), Place::Item { is_plain: true, .. });
+                let start = run.span.start + self.box_at(&run.span, run.kind);
+                (vec![start..run.span.end], Beside::Fields { is_nested }, Beside::Item)
+            }
+            Kind::Paragraph { .. } | Kind::Row(_) => {
+                let lines = (0..runs.count(run)).map(|at| runs.line(run, at));
+                (lines.collect(), Beside::Fields { is_nested: false }, Beside::Sentence)
+            }
+        };
+        let of_part = |part: &Range<usize>| if self.has_text(part, brackets) { named } else { bare };
+        let of_parts: Vec<Beside> = parts.iter().map(of_part).collect();
+        let of_field = |field: &Bracketed| {
+            let part = parts.partition_point(|part| part.end <= field.span.start);
+            of_parts.get(part).copied().unwrap_or(named)
+        };
+        brackets.iter().map(of_field).collect()
+    }
+
+    /// Whether a range says something beside the fields in brackets in it, the id of a block and a comment at its end.
+    fn has_text(&self, range: &Range<usize>, brackets: &[Bracketed]) -> bool {
+        let is_text = |range: Range<usize>| {
+            self.slice(range).contains(|sign: char| !sign.is_whitespace() && !sign.is_ascii_punctuation())
+        };
+        let range = self.bare(range.clone(), &[]);
+        let first = brackets.partition_point(|field| field.span.start < range.start);
+        let fields = brackets.get(first..).unwrap_or_default().iter();
+        let mut at = range.start;
+        for field in fields.take_while(|field| field.span.start < range.end) {
+            if is_text(at..field.span.start) {
+                return true;
+            }
+            at = field.span.end;
+        }
+        is_text(at..range.end.max(at))
     }
 
     /// A value without blanks around it, and without the ids of blocks, comments and fields in brackets at its end.

@@ -129,7 +129,7 @@ impl Note<'_> {
     fn key_of(&self, stated: &Stated) -> String {
         match stated.source {
             Source::Front(entry) => self.front.entries.get(entry).map(|entry| entry.key.clone()).unwrap_or_default(),
-            Source::Item(_) | Source::Line { .. } | Source::Definition(_) | Source::Bracketed | Source::Row(_) => {
+            Source::Item(_) | Source::Line { .. } | Source::Definition(_) | Source::Bracketed(_) | Source::Row(_) => {
                 self.slice(stated.key.clone()).to_owned()
             }
         }
@@ -143,7 +143,7 @@ impl Note<'_> {
         let mut set = after.iter().filter(|fact| bare_key(&fact.key) == folded);
         let (only, more) = (set.next()?, set.next());
         // What ends a value, such as the id of a block, is written with it.
-        let may_end = only.place != Place::Bracketed && !only.value.is_empty();
+        let may_end = !matches!(only.place, Place::Bracketed(_)) && !only.value.is_empty();
         let is_set = only.value == value || may_end && value.starts_with(&only.value);
         let mut left = after.iter();
         let mut others = before.iter().filter(|fact| bare_key(&fact.key) != folded);
@@ -154,7 +154,7 @@ impl Note<'_> {
 
     /// The edit that replaces a value; `None` where what stands there is not one value.
     fn replace(&self, stated: &Stated, value: &str) -> Option<Edit> {
-        let is_text = !matches!(stated.source, Source::Front(_) | Source::Bracketed);
+        let is_text = !matches!(stated.source, Source::Front(_) | Source::Bracketed(_));
         if stated.holds_others || (is_text && self.holds_pair(&stated.value)) {
             return None;
         }
@@ -168,7 +168,9 @@ impl Note<'_> {
                 // What stands below a key without a value is its value.
                 (!stated.value.is_empty() || !is_nested).then(|| self.replace_text(stated, value))
             }
-            Source::Line { .. } | Source::Definition(_) | Source::Bracketed => Some(self.replace_text(stated, value)),
+            Source::Line { .. } | Source::Definition(_) | Source::Bracketed(_) => {
+                Some(self.replace_text(stated, value))
+            }
         }
     }
 
@@ -191,7 +193,7 @@ impl Note<'_> {
         if !is_apart && blanks == 1 && is_end(1) {
             return Edit { range: range.start + 1..range.start + 1, text: value.to_owned() };
         }
-        let after = if blanks > 0 || is_end(0) || stated.source == Source::Bracketed { "" } else { " " };
+        let after = if blanks > 0 || is_end(0) || matches!(stated.source, Source::Bracketed(_)) { "" } else { " " };
         Edit { range, text: format!("{}{value}{after}", if is_apart { "" } else { " " }) }
     }
 

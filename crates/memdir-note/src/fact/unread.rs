@@ -54,7 +54,8 @@ impl Note<'_> {
             first.trim_start_matches(|mark: char| mark.is_ascii_digit() || "-*+.)".contains(mark)).trim()
         });
         heading.is_some_and(|heading| is_link(heading.text.trim()))
-            || firsts.any(|first| is_link(first) || first.starts_with("[[") && stated.source == Source::Bracketed)
+            || firsts
+                .any(|first| is_link(first) || first.starts_with("[[") && matches!(stated.source, Source::Bracketed(_)))
     }
 
     fn unread_in(&self, at: usize, run: &Run, wanted: &str) -> Vec<usize> {

@@ -6,7 +6,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 mod unread;
 
 use super::super::Note;
-use super::{Callout, Place, Unset, key};
+use super::{Beside, Callout, Place, Unset, key};
 
 #[track_caller]
 fn check(text: &str, expected: &[(&str, &str, usize)]) {
@@ -205,6 +205,25 @@ fn fields_and_rows_state_facts() {
         &[("a", "b", 1), ("c", "[[d]]", 1), ("E f", "g", 2), ("i", "j", 4), ("k", "l", 4), ("n", "o", 5)],
     );
     check("`[a:: b]` [[c:: d]] [e:: f](g) std::vec :: x\n", &[]);
+    let beside = |text: &str| match Note::parse(text).facts().last().unwrap().place {
+        Place::Bracketed(beside) => beside,
+        place => panic!("{place:?}"),
+    };
+    for text in ["- m [a:: b]\n", "- [a:: b] m\n", "- m\n  [a:: b]\n", "- [a:: b] [[m]] [c:: d]\n", "- [>] m (a:: b)\n"]
+    {
+        assert_eq!(beside(text), Beside::Item, "{text}");
+    }
+    for (text, is_nested) in [
+        ("- [a:: b], [c:: d] ^e\n", false),
+        ("m\n**[a:: b]**\n", false),
+        ("> (a:: b) %% m %%\n", false),
+        ("- m\n  - [a:: b]\n", true),
+        ("- [>] [a:: b]\n", false),
+        ("- [ ] [a:: b]\n", true),
+    ] {
+        assert_eq!(beside(text), Beside::Fields { is_nested }, "{text}");
+    }
+    assert_eq!(beside("[c:: d]\nm [a:: b]\n"), Beside::Sentence);
     check(
         "| H | I |\n|---|:-:|\n| **a**: | b \\| c |\n| d | |\ne | [[f|g]]\n",
         &[("a", "b | c", 3), ("d", "", 4), ("e", "[[f|g]]", 5)],
