@@ -157,7 +157,7 @@ impl<T: Tree> Planner<'_, T> {
             let is_past: Option<&dyn Fn(Number) -> bool> = Some(&is_past);
             let asking = Asking { read: &read, stop: self.manner.stop, within: None, is_past, point, excluded };
             let answer = rank::answer(source, question, &asking)?;
-            gathered.unknown = answer.unknown(question);
+            gathered.unknown = answer.unknown(question, MOST_NEAREST);
             gathered.is_fitting = self.is_fitting(source, call, &answer)?;
             (gathered.weights, gathered.corrected) = (answer.weights, answer.corrected);
             let most = if gathered.unknown.is_some() { MOST_NEAREST } else { MOST_NOTES };

@@ -124,7 +124,7 @@ impl<T: Tree> Planner<'_, T> {
             total: answer.found.len() - only_past,
             more,
             shows,
-            unknown: answer.unknown(question),
+            unknown: answer.unknown(question, part.limit),
             searched_for: answer.searched_for,
             source: report::Source::Scan,
         })

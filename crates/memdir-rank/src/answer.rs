@@ -55,6 +55,9 @@ impl Asking<'_> {
     }
 }
 
+/// Of so many of the first notes it is known which words they hold.
+const MOST_HELD: usize = 100;
+
 /// The notes that answer a question.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
@@ -66,6 +69,8 @@ pub struct Answer {
     pub looked: Vec<Looked>,
     /// Says whether that is an answer.
     pub fit: Fit,
+    /// The words of the question that each of the first notes holds, in the order of `found`.
+    held: Vec<Words>,
     /// The question as it was corrected, where no note had any of its words.
     pub corrected: Option<Question>,
     /// The same as it would be typed.
@@ -73,11 +78,12 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The words of the question, as they are written, that nothing explains, where the notes say nothing of what it asks:
-    /// see [`Fit::unknown`]. No words where it is all of it that nothing explains and it has none to look for.
+    /// The words of the question, as they are written, that none of the first `shown` notes holds, where the notes say nothing of what
+    /// it asks: see [`Fit::unknown`]. No words where it is all of it that nothing explains and it has none to look for.
     #[must_use]
-    pub fn unknown(&self, asked: &Question) -> Option<Vec<String>> {
-        Some(asked.written(self.fit.unknown(&self.looked)?))
+    pub fn unknown(&self, asked: &Question, shown: usize) -> Option<Vec<String>> {
+        let held = self.held.iter().take(shown).fold(0, |all, held| all | held);
+        Some(asked.written(self.fit.unknown(&self.looked, held)?))
     }
 }
 
@@ -142,7 +148,8 @@ pub fn answer(source: &dyn Source, asked: &Question, asking: &Asking<'_>) -> Res
         }
         found.sort_unstable_by(|one, other| best_first((one.score, one.note), (other.score, other.note)));
     }
-    Ok(Answer { found, weights, looked, fit, corrected, searched_for })
+    let held = found.iter().take(MOST_HELD).map(|found| text.held(found.note)).collect();
+    Ok(Answer { found, weights, looked, fit, held, corrected, searched_for })
 }
 
 /// What the ways to a note explain, and what its facts do then: the best of them. `None` where links have led to a

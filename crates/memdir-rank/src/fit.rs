@@ -92,27 +92,31 @@ impl Fit {
             || note.units.iter().any(|held| self.says(*held))
     }
 
-    /// The words of the question that nothing explains, as bits by their order, where nothing is known of what it asks;
-    /// `None` where the best notes may hold it.
+    /// The words of the question that nothing explains and that are not among the `held` ones, which the notes that are shown hold, as bits
+    /// by their order, where nothing is known of what it asks; `None` where the best notes may hold it.
     ///
     /// A question that names something is answered by what is said of just that. What it leaves unexplained may stand there
     /// in other words, so this is a guess: it is made where hardly anything of what was asked is there.
     #[must_use]
-    pub fn unknown(&self, best: &[Looked]) -> Option<Words> {
+    pub fn unknown(&self, best: &[Looked], held: Words) -> Option<Words> {
         let Explained { about, all, is_key } = self.explained(best);
         let missing = self.every() & !all;
+        // Who asks for two things finds each of them in a note of its own.
+        let (unsaid, elsewhere) = (missing & !held, missing & held & !self.numbers);
+        let is_elsewhere =
+            self.worth(elsewhere) >= SAID_ALONE || best.iter().any(|note| self.names(note.name & elsewhere));
         let said = self.worth(all);
         let asked = self.worth(all & !about);
         let is_unknown = match () {
             () if said <= 0.0 => true,
-            () if self.is_unspaced || is_key || self.worth(missing) < MISSING => false,
+            () if self.is_unspaced || is_key || is_elsewhere || self.worth(unsaid) < MISSING => false,
             () if about != 0 => asked < ASKED && asked < OF_ASKED * self.worth(self.every() & !about),
             () => {
                 let is_much = said >= ALL && all.count_ones() as usize > FEW_WORDS;
                 !is_much && said < OF_ALL * self.worth(self.every())
             }
         };
-        is_unknown.then_some(missing)
+        is_unknown.then_some(unsaid)
     }
 
     /// Whether finding a word says that a note may be meant: the other words stand in a great part of all notes.

@@ -28,6 +28,8 @@ pub(super) struct Evidence {
     /// What all words say of a note.
     text: HashMap<Number, f64>,
     vectors: HashMap<Number, f64>,
+    /// The common words for which no note was looked.
+    unasked: Words,
     /// The notes that hold a rare word.
     evident: HashSet<Number>,
 }
@@ -45,6 +47,7 @@ impl Evidence {
         let mut evidence = Self {
             matching: vec![Vec::new(); idf.len()],
             text: HashMap::new(),
+            unasked: 0,
             evident: HashSet::new(),
             vectors: vector::alike(source, asking)?,
             idf,
@@ -54,9 +57,10 @@ impl Evidence {
         let mut order: Vec<_> = holding.iter().copied().zip(0..).filter(|(holding, _)| *holding > 0).collect();
         order.sort_unstable();
         let mut asked = 0;
-        for (holding, word) in order {
+        for (at, (holding, word)) in order.iter().copied().enumerate() {
             let is_common = notes > MANY_NOTES && holding > notes / COMMON;
             if asked > 0 && (is_common || asked + holding > MOST_MATCHING) {
+                evidence.unasked = order.iter().skip(at).fold(0, |bits, (_, word)| bits | bit(*word));
                 break;
             }
             asked += holding;
@@ -122,13 +126,15 @@ impl Evidence {
 
     /// The same without the words that are not left.
     pub(super) fn of_left(&self, note: Number, left: &Left) -> f64 {
-        let much = |matching: &Vec<(Number, f64)>| {
-            let at = matching.binary_search_by_key(&note, |(note, _)| *note).ok()?;
-            matching.get(at).map(|(_, much)| *much)
-        };
         let words = self.matching.iter().zip(left).filter(|(_, left)| **left > 0);
-        let text: f64 = words.filter_map(|(matching, _)| much(matching)).sum();
+        let text: f64 = words.filter_map(|(matching, _)| much_of(matching, note)).sum();
         text + self.vectors.get(&note).copied().unwrap_or_default()
+    }
+
+    /// The words that a note holds; those for which no note was looked may be among them.
+    pub(super) fn held(&self, note: Number) -> Words {
+        let held = self.matching.iter().enumerate().filter(|(_, matching)| much_of(matching, note).is_some());
+        held.fold(self.unasked, |bits, (word, _)| bits | bit(word))
     }
 
     /// All notes of which words or vectors say something, the best first.
@@ -152,6 +158,12 @@ impl Evidence {
         }
         (worth, taken)
     }
+}
+
+/// How much a word says of a note, where it stands there.
+fn much_of(matching: &[(Number, f64)], note: Number) -> Option<f64> {
+    let at = matching.binary_search_by_key(&note, |(note, _)| *note).ok()?;
+    matching.get(at).map(|(_, much)| *much)
 }
 
 /// Words of a question, as bits by their order in [`super::Question::words`].

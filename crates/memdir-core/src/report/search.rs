@@ -21,7 +21,7 @@ pub struct Search {
     /// Whether the notes say nothing of what was asked, as far as that can be told from the words: the hits, if any, are what
     /// is nearest.
     pub nothing_known: bool,
-    /// The words of the query that the best hits do not have, where nothing is known.
+    /// The words of the query that none of the hits has, where nothing is known.
     pub missing: Vec<String>,
     /// The query as it was corrected, if it was.
     pub searched_for: Option<String>,

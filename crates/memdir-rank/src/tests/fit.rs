@@ -52,7 +52,7 @@ fn a_note_does_not_fit_for_a_word_that_happens_to_stand_in_it() {
 #[track_caller]
 fn unknown(question: &str, expected: Option<&[&str]>) {
     let answer = ask(&Map::new(FAMILY.iter().copied()), question);
-    let found = answer.unknown(&Question::of(question).unwrap());
+    let found = answer.unknown(&Question::of(question).unwrap(), 20);
     let expected = expected.map(|words| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
     assert_eq!(found, expected, "{question}");
 }
@@ -72,6 +72,27 @@ fn what_a_note_holds_is_known() {
     {
         unknown(question, None);
     }
+}
+
+#[test]
+fn a_word_that_another_of_the_notes_holds_is_not_missing() {
+    let check = |query: &str, shown: usize, expected: Option<&[&str]>| {
+        let notes = [
+            ("passport.md", "# Passport\n\nThe passport expires in 2027.\n"),
+            ("tent.md", "# Tent\n\nThe tent leaks.\n"),
+            ("house.md", "# House\n\nThe boiler is warm.\n"),
+            ("stove.md", "# Stove\n\nIt is warm.\n"),
+        ];
+        let found = ask(&Map::new(notes), query).unknown(&Question::of(query).unwrap(), shown);
+        let expected = expected.map(|words| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
+        assert_eq!(found, expected, "{query}");
+    };
+    check("renew my passport and mend the tent", 20, None);
+    check("passport tent", 20, None);
+    check("tent boiler", 20, None);
+    check("tent boiler chimney", 20, None);
+    check("tent boiler chimney", 1, Some(&["boiler", "chimney"]));
+    check("colour of the warm chimney in the tent", 20, Some(&["colour", "chimney"]));
 }
 
 #[test]
