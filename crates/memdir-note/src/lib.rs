@@ -198,21 +198,64 @@ pub fn folded(path: &str) -> String {
     caseless::default_case_fold_str(&path.nfd().collect::<String>()).nfc().collect()
 }
 
-/// The path most like `wanted`, if one is like it at all; how the last component is spelled counts most.
+/// The path most like `wanted`, if one is like it at all: of those whose names are most like its name the one that is closest to it.
 pub fn nearest<'a>(wanted: &MemoryPath, candidates: impl Iterator<Item = &'a MemoryPath>) -> Option<&'a MemoryPath> {
-    let likeness = likeness(wanted);
-    candidates
-        .filter_map(|candidate| likeness(candidate).map(|likeness| (likeness, candidate)))
-        .max_by(|(one, _), (other, _)| one.total_cmp(other))
-        .map(|(_, candidate)| candidate)
+    closest(wanted, &most_alike(wanted, candidates))
+}
+
+/// The paths whose names are most like that of `wanted`, and equally so; none where no name is like it.
+fn most_alike<'a>(wanted: &MemoryPath, candidates: impl Iterator<Item = &'a MemoryPath>) -> Vec<&'a MemoryPath> {
+    let stem = short(wanted.stem());
+    let (mut found, mut most) = (Vec::new(), 0.8);
+    for candidate in candidates {
+        let other = short(candidate.stem());
+        let alike = strsim::jaro_winkler(&stem, &other);
+        // Letters that only stand elsewhere are more of a difference than one letter that is another.
+        let alike = if alike > 0.8 { alike + 0.1 * strsim::normalized_levenshtein(&stem, &other) } else { continue };
+        if alike > most {
+            found.clear();
+            most = alike;
+        }
+        if alike >= most {
+            found.push(candidate);
+        }
+    }
+    found
+}
+
+/// Of some paths the one that has most folders in common with `place`; of several the one that is spelled most like it.
+fn closest<'a>(place: &MemoryPath, paths: &[&'a MemoryPath]) -> Option<&'a MemoryPath> {
+    let most = paths.iter().map(|path| shared(place, path)).max()?;
+    let (spelled, mut near) = (short(place.as_str()), paths.iter().filter(|path| shared(place, path) == most));
+    let first = near.next()?;
+    let likeness = |path: &MemoryPath| strsim::normalized_levenshtein(&spelled, &short(path.as_str()));
+    let mut best = (*first, None);
+    for path in near.take(MOST_NAMESAKES) {
+        let alike = likeness(path);
+        if alike > *best.1.get_or_insert_with(|| likeness(first)) {
+            best = (*path, Some(alike));
+        }
+    }
+    Some(best.0)
+}
+
+/// How many components two paths have in common before they part.
+fn shared(one: &MemoryPath, other: &MemoryPath) -> usize {
+    one.components().zip(other.components()).take_while(|(one, other)| one == other).count()
 }
 
 /// So many letters of a name or a path are compared.
 const MOST_LETTERS: usize = 64;
+/// Of so many files of one name the paths are compared.
+const MOST_NAMESAKES: usize = 100;
+
+/// The part of a name or a path that is compared.
+fn short(text: &str) -> String {
+    text.chars().take(MOST_LETTERS).collect::<String>().to_lowercase()
+}
 
 /// How like `wanted` a path is, from 0.8 to 1.1; `None` for one that is not.
 pub fn likeness(wanted: &MemoryPath) -> impl Fn(&MemoryPath) -> Option<f64> {
-    let short = |text: &str| text.chars().take(MOST_LETTERS).collect::<String>().to_lowercase();
     let (stem, path) = (short(wanted.stem()), short(wanted.as_str()));
     move |candidate| {
         let likeness = strsim::jaro_winkler(&stem, &short(candidate.stem()));

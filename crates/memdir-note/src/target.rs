@@ -40,7 +40,7 @@ pub struct Targets {
     /// By the folded name of the file.
     names: HashMap<String, Vec<usize>>,
     /// By the letters and digits of the stem, for names that are nearly right.
-    bare: HashMap<String, usize>,
+    bare: HashMap<String, Vec<usize>>,
 }
 
 #[derive(Clone, Debug)]
@@ -101,7 +101,7 @@ impl Targets {
         let (folded, at) = (comparable(path.as_str()), self.files.len());
         let name = folded.rsplit('/').next().unwrap_or_default();
         if path.is_note() {
-            self.bare.entry(letters(stem(name))).or_insert(at);
+            self.bare.entry(letters(stem(name))).or_default().push(at);
         }
         match self.names.get_mut(name) {
             Some(named) => named.push(at),
@@ -201,26 +201,22 @@ impl Targets {
         self.named(wanted).filter(fits).collect()
     }
 
-    /// The note that is meant most likely by the path of a link that leads nowhere: one of this name, whatever stands between
-    /// its letters, else the one whose title or alias it is, else the one whose name is most like it, if one is like it at all. The search is charged to
-    /// `left`, a few hundred units for each microsecond; at zero no name is searched for.
+    /// The notes that are meant most likely by the path of a link that leads nowhere, all of them equally: those of this name, whatever
+    /// stands between its letters, else the one whose title or alias it is, else those whose name is most like it, if one is like it at
+    /// all. [`closest_to`] tells which of them a note means. The search is charged to `left`, a few hundred units for each microsecond; at
+    /// zero no name is searched for.
     #[must_use]
-    pub fn nearest<'a>(
-        &'a self,
-        path: &str,
-        named: Option<&'a MemoryPath>,
-        left: &mut usize,
-    ) -> Option<&'a MemoryPath> {
-        let wanted = joined(None, path)?;
-        let name = comparable(wanted.rsplit('/').next().unwrap_or_default());
+    pub fn nearest<'a>(&'a self, path: &str, named: Option<&'a MemoryPath>, left: &mut usize) -> Vec<&'a MemoryPath> {
+        let written = path.trim().rsplit('/').next().unwrap_or_default();
+        let name = comparable(written);
         let bare = letters(stem(&name));
-        if let Some(file) = self.bare.get(&bare).and_then(|at| self.files.get(*at)).filter(|_| !bare.is_empty()) {
-            return Some(&file.path);
+        if let Some(files) = self.bare.get(&bare).filter(|_| !bare.is_empty()) {
+            return files.iter().filter_map(|at| self.files.get(*at)).map(|file| &file.path).collect();
         }
         if named.is_some() {
-            return named;
+            return named.into_iter().collect();
         }
-        let wanted = MemoryPath::parse(&wanted).ok()?;
+        let Ok(wanted) = MemoryPath::parse(written) else { return Vec::new() };
         let first = name.chars().next();
         let is_candidate = |file: &&File| {
             let other = file.folded.rsplit('/').next().unwrap_or_default();
@@ -247,12 +243,45 @@ impl Targets {
             }
         });
         let candidates = looked_at.filter(is_candidate).take_while(|file| pays(cost(file)));
-        let nearest = super::nearest(&wanted, candidates.map(|file| &file.path)).filter(|_| left.get() > 0);
-        if let ([one], true) = (begun.as_slice(), left.get() > 0) {
-            return Some(one);
+        let mut nearest = super::most_alike(&wanted, candidates.map(|file| &file.path));
+        if left.get() == 0 {
+            return Vec::new();
         }
-        nearest.filter(|path| strsim::jaro_winkler(stem(&name), stem(&comparable(path.name()))) > MOST_UNLIKE)
+        if let [one] = begun.as_slice() {
+            return vec![one];
+        }
+        nearest.retain(|path| strsim::jaro_winkler(stem(&name), stem(&comparable(path.name()))) > MOST_UNLIKE);
+        nearest
     }
+}
+
+/// Of the notes that the path of a link in `source` may mean the one that stands closest to where it leads; where it names no folder, the
+/// one in that of `source`, else in the nearest folder.
+#[must_use]
+pub fn closest_to<'a>(
+    path: &str,
+    syntax: Syntax,
+    source: Option<&MemoryPath>,
+    notes: &[&'a MemoryPath],
+) -> Option<&'a MemoryPath> {
+    if let [] | [_] = notes {
+        return notes.first().copied();
+    }
+    let has_folder = path.strip_prefix("./").unwrap_or(path).contains('/');
+    let is_from_root = has_folder && syntax == Syntax::Wiki && !path.starts_with('.') || syntax == Syntax::Root;
+    let folder = source.and_then(MemoryPath::parent).filter(|_| !is_from_root && !path.starts_with('/'));
+    let place = joined(folder.as_ref(), path).and_then(|place| MemoryPath::parse(&place).ok());
+    let Some(place) = place else { return notes.first().copied() };
+    if has_folder {
+        return super::closest(&place, notes);
+    }
+    let steps = |note: &MemoryPath| {
+        let count = |path: &MemoryPath| path.components().count();
+        count(&place) + count(note) - 2 * super::shared(&place, note)
+    };
+    let fewest = notes.iter().map(|note| steps(note)).min();
+    let near: Vec<_> = notes.iter().copied().filter(|note| Some(steps(note)) == fewest).collect();
+    super::closest(&place, &near)
 }
 
 /// What the path of a link asks for by Obsidian's rules.

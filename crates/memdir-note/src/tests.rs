@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use super::heading::Found;
 use super::relink::Before;
+use super::target::closest_to;
 use super::{Note, Seen, Syntax, Target, Targets, Web, link};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{LinkKind, LinkStatus};
@@ -242,7 +243,7 @@ fn a_blank_at_which_no_line_breaks_is_a_blank() {
 #[test]
 fn the_nearest_name_is_found_although_it_is_written_otherwise() {
     let targets = Targets::new(["entities/jane_doe.md", "acme.md", "pic.png"].map(path));
-    let nearest = |path| targets.nearest(path, None, &mut 1_000_000).map(MemoryPath::as_str);
+    let nearest = |path| targets.nearest(path, None, &mut 1_000_000).first().map(|path| path.as_str());
     assert_eq!(nearest("Jane Doe"), Some("entities/jane_doe.md"));
     assert_eq!(nearest("acmee.md"), Some("acme.md"));
     assert_eq!(nearest("jan_do"), Some("entities/jane_doe.md"));
@@ -250,15 +251,42 @@ fn the_nearest_name_is_found_although_it_is_written_otherwise() {
     assert_eq!(nearest("wholly other"), None);
     assert_eq!(nearest("..."), None);
     let mut left = 1_500;
-    assert!(targets.nearest("Jane Doe", None, &mut left).is_some(), "the same letters cost nothing");
-    assert_eq!((targets.nearest("acmee.md", None, &mut left), left), (None, 0), "two names cost more than that");
+    assert!(!targets.nearest("Jane Doe", None, &mut left).is_empty(), "the same letters cost nothing");
+    assert_eq!((targets.nearest("acmee.md", None, &mut left), left), (Vec::new(), 0), "two names cost more than that");
     let many = Targets::new((0..2_001).map(|number| path(&format!("n{number}.md"))));
     let mut left = 100_000;
     assert_eq!(
         (many.nearest("xyz", None, &mut left), left),
-        (None, 100_000 - 2_001 * 10),
+        (Vec::new(), 100_000 - 2_001 * 10),
         "each name that is passed by counts"
     );
+}
+
+#[test]
+fn of_names_that_are_equally_near_the_one_in_the_folder_of_the_note_is_meant() {
+    let files =
+        ["Alpha/plan.md", "Beta/plan.md", "Gamma/plan.md", "Gamma/a/plan.md", "Gamma/b/x.md", "d/2026-10-05.md"];
+    let targets = Targets::new(files.iter().map(|file| path(file)).chain([path("d/2026-06-01.md")]));
+    let check = |link: &str, syntax: Syntax, source: &str, expected: &str| {
+        let found = targets.nearest(link, None, &mut 1_000_000);
+        let found = closest_to(link, syntax, Some(&path(source)), &found).map(MemoryPath::as_str);
+        assert_eq!(found, Some(expected), "{link} in {source}");
+    };
+    for link in ["plna", "./plam.md", "pl-an", "pln"] {
+        for (source, expected) in [
+            ("Alpha/i.md", "Alpha/plan.md"),
+            ("Beta/i.md", "Beta/plan.md"),
+            ("Gamma/i.md", "Gamma/plan.md"),
+            ("Gamma/a/i.md", "Gamma/a/plan.md"),
+            ("Gamma/b/i.md", "Gamma/plan.md"),
+        ] {
+            check(link, Syntax::Wiki, source, expected);
+            check(link, Syntax::Markdown, source, expected);
+        }
+    }
+    check("../Beta/plna.md", Syntax::Markdown, "Gamma/i.md", "Beta/plan.md");
+    check("Alpha/plna", Syntax::Wiki, "Gamma/i.md", "Alpha/plan.md");
+    check("2026-10-06", Syntax::Wiki, "d/2026-10-07.md", "d/2026-10-05.md");
 }
 
 #[track_caller]

@@ -6,7 +6,7 @@ use std::ops::Bound;
 use serde::{Deserialize, Serialize};
 
 use super::heading::{Outline, anchor};
-use super::target::{MOST_COMPARED, hidden, joined_to, name_in, outside};
+use super::target::{MOST_COMPARED, closest_to, hidden, joined_to, name_in, outside};
 use super::words::called;
 use super::{Link, Note, Syntax, Targets};
 use memdir_core::path::MemoryPath;
@@ -107,7 +107,7 @@ pub struct Web {
 #[derive(Default)]
 struct Looked<'w> {
     outlines: HashMap<&'w MemoryPath, Outline<'w>>,
-    nearest: HashMap<&'w str, Option<&'w MemoryPath>>,
+    nearest: HashMap<&'w str, Vec<&'w MemoryPath>>,
     /// What names that were compared have cost.
     compared: usize,
     /// The first note with each title or alias, once one was asked for.
@@ -242,22 +242,29 @@ impl Web {
     ) -> Option<LinkEntry> {
         let mut entry = self.entry(source, link, looked)?;
         if entry.status == LinkStatus::BrokenFile {
-            entry.nearest = self.nearest(&link.path, looked).cloned();
+            entry.nearest = self.nearest(source, link, looked).cloned();
         }
         Some(entry)
     }
 
     /// The note that a link which leads nowhere most likely means.
-    fn nearest<'w>(&'w self, path: &'w str, looked: &mut Looked<'w>) -> Option<&'w MemoryPath> {
+    fn nearest<'w>(
+        &'w self,
+        source: &MemoryPath,
+        link: &'w SeenLink,
+        looked: &mut Looked<'w>,
+    ) -> Option<&'w MemoryPath> {
         let Looked { nearest, named, compared, .. } = looked;
         let named = named.get_or_insert_with(|| self.named());
-        *nearest.entry(path).or_insert_with(|| {
+        let path = link.path.as_str();
+        let found = nearest.entry(path).or_insert_with(|| {
             let is_named = named.get(called(name_in(path)).as_str()).copied();
             let mut left = MOST_COMPARED - *compared;
             let found = self.targets.nearest(path, is_named, &mut left);
             *compared = MOST_COMPARED - left;
             found
-        })
+        });
+        closest_to(path, link.syntax, Some(source), found)
     }
 
     /// What is told of a link but for the nearest name; `None` where it turns out to be none.

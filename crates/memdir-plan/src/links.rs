@@ -9,7 +9,7 @@ use memdir_core::catalog::shorten;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, Kind, LinkEntry, LinkStatus, Links, Value};
 use memdir_note::link::{self, Named};
-use memdir_note::target::{MOST_COMPARED, name_in};
+use memdir_note::target::{MOST_COMPARED, closest_to, name_in};
 use memdir_note::words::called;
 use memdir_note::{Note, Seen, Syntax, Target, Targets, Web};
 
@@ -64,7 +64,8 @@ impl<T: Tree> Planner<'_, T> {
                 let called = self.called(call, name_in(&named.path));
                 let mut left = MOST_COMPARED;
                 let nearest = self.targets()?.nearest(&named.path, called.as_ref(), &mut left);
-                let nearest = nearest.filter(|path| may_show(call, path));
+                let nearest: Vec<_> = nearest.into_iter().filter(|path| may_show(call, path)).collect();
+                let nearest = closest_to(&named.path, named.syntax, asked.source.as_ref(), &nearest);
                 let failure = Failure::new(Code::LinkNotFound, format!("link `{shown}` leads to no note"));
                 return Err(match nearest {
                     Some(nearest) => failure.with_hint(format!("the nearest is `[[{nearest}]]`")),
