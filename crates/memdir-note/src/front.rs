@@ -139,17 +139,14 @@ impl Quote {
     /// Writes a whole scalar on one line, in this quoting if it can be, else between `"`.
     pub(super) fn scalar(self, text: &str) -> String {
         match self {
-            Self::Single if !text.chars().any(char::is_control) => format!("'{}'", text.replace('\'', "''")),
-            Self::Plain if is_plain(text) => text.to_owned(),
+            Self::Single if !text.contains(is_escaped) => format!("'{}'", text.replace('\'', "''")),
+            Self::Plain if is_plain(text) && !is_other_value(text) => text.to_owned(),
             Self::Plain | Self::Single | Self::Double | Self::Block => {
                 let escaped = text.chars().map(|character| match character {
                     '\\' => "\\\\".to_owned(),
                     '"' => "\\\"".to_owned(),
                     '\t' => "\\t".to_owned(),
-                    // Some readers take these for line ends, or leave them out.
-                    unseen if unseen.is_control() || matches!(unseen, '\u{2028}' | '\u{2029}' | '\u{feff}') => {
-                        format!("\\u{:04x}", u32::from(unseen))
-                    }
+                    unseen if is_escaped(unseen) => format!("\\u{:04x}", u32::from(unseen)),
                     other => other.to_string(),
                 });
                 format!("\"{}\"", escaped.collect::<String>())
@@ -164,8 +161,62 @@ pub fn quoted(text: &str) -> String {
     Quote::Double.scalar(text)
 }
 
+/// Whether a character is written as an escape: what YAML does not let stand in a text, and what some readers take for a line end or leave out.
+fn is_escaped(character: char) -> bool {
+    character.is_control() || matches!(character, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+}
+
+/// What YAML takes for a truth or for nothing and writes so itself, and what YAML 1.1 takes for one of them besides.
+const OWN_WORDS: [&str; 3] = ["true", "false", "null"];
+const WORDS: [&str; 9] = ["yes", "no", "on", "off", "y", "n", "~", "=", "<<"];
+
+/// Whether programs read another value from a text that is written without quotes: a word of YAML, or a number that they would write in
+/// another way, as `01067` and `+49`. Days are not meant: programs tell them apart by their form.
+fn is_other_value(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    WORDS.contains(&lower.as_str())
+        || OWN_WORDS.contains(&lower.as_str()) && text != lower
+        || is_number(&lower) && !is_own_number(text)
+}
+
+/// Whether YAML 1.1 or 1.2 reads a number from a text, which is in lower case.
+fn is_number(text: &str) -> bool {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let is_of =
+        |text: &str, radix: u32| !text.is_empty() && text.chars().all(|sign| sign == '_' || sign.is_digit(radix));
+    let by_radix = [("0x", 16), ("0o", 8), ("0b", 2)];
+    let mut by_radix = by_radix.iter().filter_map(|(mark, radix)| Some((digits.strip_prefix(mark)?, *radix)));
+    if by_radix.any(|(digits, radix)| is_of(digits, radix)) || [".inf", ".nan"].contains(&digits) {
+        return true;
+    }
+    let (mantissa, exponent) = digits.split_once('e').unwrap_or((digits, "0"));
+    // The minutes and seconds of YAML 1.1 count sixty each.
+    let mut parts = mantissa.split(':');
+    let (whole, fraction) =
+        parts.next_back().map(|last| last.split_once('.').unwrap_or((last, ""))).unwrap_or_default();
+    let is_part = |part: &str| part.chars().all(|sign| sign == '_' || sign.is_ascii_digit());
+    mantissa.starts_with(|first: char| first == '.' || first.is_ascii_digit())
+        && is_part(fraction)
+        && parts.chain([whole]).all(is_part)
+        && is_of(exponent.strip_prefix(['-', '+']).unwrap_or(exponent), 10)
+}
+
+/// Whether a number is written as programs write it, so that it comes back as it was.
+fn is_own_number(text: &str) -> bool {
+    /// What a double-precision number holds for certain.
+    const MOST_DIGITS: usize = 15;
+    /// Smaller ones are written with an exponent.
+    const LEAST: f64 = 1e-4;
+    let is_short = text.bytes().filter(u8::is_ascii_digit).count() <= MOST_DIGITS;
+    let number = text.parse::<f64>().ok().filter(|number| *number == 0.0 || number.abs() >= LEAST);
+    is_short && text != "-0" && number.is_some_and(|number| number.to_string() == text)
+}
+
 /// Whether a text reads as itself where it is written without quotes.
 fn is_plain(text: &str) -> bool {
+    if text.contains(is_escaped) {
+        return false;
+    }
     let line = format!("key: {text}\n");
     let read = FrontMatter::read(&line, 0, line.len());
     read.is_ok_and(|read| {

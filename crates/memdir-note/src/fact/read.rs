@@ -246,7 +246,7 @@ impl Note<'_> {
             Kind::Item(item) => {
                 let is_nested = !matches!(self.place_of_item(item), Place::Item { is_plain: true, .. });
                 let start = run.span.start + self.box_at(&run.span, run.kind);
-                (vec![start..run.span.end], Beside::Fields { is_nested }, Beside::Item)
+                (std::iter::once(start..run.span.end).collect(), Beside::Fields { is_nested }, Beside::Item)
             }
             Kind::Paragraph { .. } | Kind::Row(_) => {
                 let lines = (0..runs.count(run)).map(|at| runs.line(run, at));

@@ -207,7 +207,7 @@ fn fields_and_rows_state_facts() {
     check("`[a:: b]` [[c:: d]] [e:: f](g) std::vec :: x\n", &[]);
     let beside = |text: &str| match Note::parse(text).facts().last().unwrap().place {
         Place::Bracketed(beside) => beside,
-        place => panic!("{place:?}"),
+        Place::Item { .. } | Place::Line | Place::Row | Place::FrontMatter(_) => panic!("{text}"),
     };
     for text in ["- m [a:: b]\n", "- [a:: b] m\n", "- m\n  [a:: b]\n", "- [a:: b] [[m]] [c:: d]\n", "- [>] m (a:: b)\n"]
     {
@@ -248,6 +248,27 @@ fn front_matter_states_facts() {
 fn check_set(text: &str, key: &str, value: &str, expected: &str) {
     let edit = Note::parse(text).set_fact(key, value).unwrap();
     assert_eq!(edit.apply(text), expected);
+}
+
+/// PyYAML, js-yaml and yaml 2 were asked what they read.
+#[test]
+fn what_other_programs_would_read_as_another_value_is_quoted_in_front_matter() {
+    for text in "01067|004915112345|+351912345678|0171234|12e5|0x1F|0o17|0b11|1_000|1.10|.5|5.|-0|+5|00|1:2:3|12:30|\
+        190:20:30.15|12345678901234567|0.00001|.inf|-.Inf|.NaN|yes|No|ON|off|y|~|True|FALSE|Null|1E3|1e-3|\
+        -01"
+    .split('|')
+    {
+        check_set("---\na: b\n---\n", "a", text, &format!("---\na: \"{text}\"\n---\n"));
+    }
+    for text in "0|7|10115|-12|3.14|0.5|-2.25|123456789012345|2026-11-29|2026-11-29 10:30:00|2026-11-29T10:30|\
+        555-0013|192.168.0.1|1.2.3|0049 151|true|false|null|yes please|e5|0x|1e|x1|12 km|v1.10|1:a|1-2"
+        .split('|')
+    {
+        check_set("---\na: b\n---\n", "a", text, &format!("---\na: {text}\n---\n"));
+    }
+    check_set("---\na: b\n---\n", "a", "\u{7}b", "---\na: \"\\u0007b\"\n---\n");
+    check_set("---\na: 'b'\n---\n", "a", "x\u{85}\u{fffe}", "---\na: \"x\\u0085\\ufffe\"\n---\n");
+    check_set("---\na: b\n---\n", "k", "\u{1b}b", "---\na: b\nk: \"\\u001bb\"\n---\n");
 }
 
 #[test]
