@@ -50,6 +50,8 @@ pub enum PlaceKind {
     Link,
     /// Another file: a copy that was left aside, a text file, or one of another program, which is not changed.
     File,
+    /// Cards of a canvas that show the note; they stay, since what is drawn beside them would go too.
+    Card,
     /// What was deleted by hand in Obsidian.
     Trash,
     /// Changes in the history.
@@ -99,6 +101,7 @@ impl ForgottenPlace {
                 "the name of a client or a conversation: the audit's hashes cover it, so it stays as long as this history"
             }
             PlaceKind::File | PlaceKind::Name => "not changed, because it belongs to another program: delete it there",
+            PlaceKind::Card => "a card that shows the note stays as it is: delete it there",
             PlaceKind::Note | PlaceKind::Link | PlaceKind::Trash => {
                 "said in plain words: `memdir forget --text` takes it out"
             }
@@ -387,6 +390,7 @@ impl Engine {
             proposals: Vec::new(),
             sessions: Vec::new(),
             lines: Vec::new(),
+            cards: Vec::new(),
             note,
             limit,
         };
@@ -398,7 +402,9 @@ impl Engine {
         for path in std::mem::take(&mut survey.candidates) {
             let read = self.vault.read_spot(path.as_str(), limit).map_err(|error| failure(&error))?;
             let text = read.and_then(|read| String::from_utf8(read).ok()).unwrap_or_default();
-            if !path.is_canvas() {
+            if path.is_canvas() {
+                survey.add_cards(&path, &text);
+            } else {
                 survey.add_linking_lines(&path, &text);
             }
             if let Some(cut) = survey.cut(path.as_str(), &text) {
@@ -418,8 +424,12 @@ impl Engine {
                 survey.note_session(&kept.id, &cut);
             }
         }
-        if !survey.places.is_empty() && self.has_index_file() {
-            survey.places.push(ForgottenPlace { place: PlaceKind::Index, path: None, count: 1 });
+        // What stays anyhow is nothing to erase.
+        if !survey.places.is_empty() {
+            survey.places.append(&mut survey.cards);
+            if self.has_index_file() {
+                survey.places.push(ForgottenPlace { place: PlaceKind::Index, path: None, count: 1 });
+            }
         }
         survey.places.sort();
         survey.lines.sort();
@@ -461,7 +471,10 @@ impl Engine {
             let in_name = matches!(sought, Sought::Text(_)) && sought.is_path(spot.name(), When::Ever);
             let count = file.map_or(Ok(0), |file| finders.count(file, spot.region))? + u64::from(in_name);
             if count > 0 {
-                left.push(ForgottenPlace { place: kind_of(spot), path: Some(spot.path.clone()), count });
+                let is_canvas = spot.region == Region::Open && spot.memory_path().is_some_and(|path| path.is_canvas());
+                let is_card = is_canvas && matches!(sought, Sought::Note(_));
+                let place = if is_card { PlaceKind::Card } else { kind_of(spot) };
+                left.push(ForgottenPlace { place, path: Some(spot.path.clone()), count });
             }
             Ok(())
         };

@@ -7,7 +7,7 @@ use super::mention::{Mention, Spoken};
 use super::{ForgetPreview, ForgottenPlace, PlaceKind};
 use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
-use memdir_note::{Syntax, Targets};
+use memdir_note::{Canvas, Syntax, Targets};
 use memdir_plan::{Called, Cut, Sought, When};
 use memdir_vault::{FileEntry, HistoryTraces, NoteNames, Region};
 
@@ -35,6 +35,8 @@ pub(super) struct Survey {
     pub(super) sessions: Vec<String>,
     /// Lines of other notes that link to the note or name it.
     pub(super) lines: Vec<Mention>,
+    /// Cards of canvases that show the note.
+    pub(super) cards: Vec<ForgottenPlace>,
     pub(super) note: Option<Note>,
     pub(super) limit: u64,
 }
@@ -100,6 +102,17 @@ impl Survey {
         self.lines.extend(Mention::at(source, text, starts));
     }
 
+    /// Adds the cards of a canvas that show the note to forget.
+    pub(super) fn add_cards(&mut self, source: &MemoryPath, text: &str) {
+        let (Some(note), Ok(canvas)) = (&self.note, Canvas::parse(text)) else { return };
+        let links = canvas.seen().links;
+        let cards = links.iter().filter(|link| link.syntax == Syntax::Root);
+        let count = cards.filter(|link| self.leads_to(note, source, &link.path, link.syntax)).count();
+        if let Some(count) = u64::try_from(count).ok().filter(|count| *count > 0) {
+            self.cards.push(ForgottenPlace { place: PlaceKind::Card, path: Some(source.to_string()), count });
+        }
+    }
+
     /// Whether a link in a note leads to the one to forget.
     fn leads_to(&self, note: &Note, source: &MemoryPath, link: &str, syntax: Syntax) -> bool {
         match self.targets.best(link, syntax, Some(source)) {
@@ -163,7 +176,8 @@ impl Survey {
             return Ok(());
         };
         if let (Some(_), true, Some(path)) = (&self.note, is_canvas, spot.memory_path()) {
-            self.candidates.extend(self.sought.cut_canvas(text, &|_, _| true).map(|_| path));
+            // Its cards can be told only once all files are known.
+            self.candidates.push(path);
             return Ok(());
         }
         if let (Some(note), Region::Open, Some(path)) = (&self.note, spot.region, spot.memory_path()) {

@@ -94,3 +94,27 @@ fn a_note_is_not_erased_with_a_text_that_nobody_was_shown() {
     assert!(asked(&now).unwrap().erased);
     assert!(!folder.path().join("a.md").exists());
 }
+
+#[test]
+fn a_card_that_shows_a_forgotten_note_is_listed_and_said_to_stay() {
+    const CARD: &str = r#"{"nodes":[{"id":"1","type":"file","file":"bob.md"},{"id":"2","type":"text","text":"see [[bob]] hi"}],"edges":[]}"#;
+    let alone = CARD.replace("see [[bob]] hi", "hi");
+    let folder =
+        memory(&[("bob.md", "# Bob\n"), ("c.canvas", CARD), ("d.canvas", &alone), ("e.canvas", r#"{"nodes":[]}"#)]);
+    let engine = engine(folder.path());
+    let target = ForgetTarget::Note(MemoryPath::parse("bob.md").unwrap());
+    let told = |places: &[crate::ForgottenPlace]| {
+        let told = places
+            .iter()
+            .map(|place| format!("{:?} {} {}", place.place, place.path.as_deref().unwrap_or_default(), place.count));
+        told.collect::<Vec<_>>()
+    };
+    let listed = engine.places_of(&target).unwrap();
+    assert_eq!(told(&listed.places), ["Note bob.md 1", "Link c.canvas 1", "Card c.canvas 1", "Card d.canvas 1"]);
+    let forgotten = engine.forget(&target, RelatedLines::Keep, Some(&listed), &caller()).unwrap();
+    assert_eq!(told(&forgotten.left), ["Card c.canvas 1", "Card d.canvas 1"]);
+    assert_eq!(forgotten.left[0].advice(), "a card that shows the note stays as it is: delete it there");
+    let now = std::fs::read_to_string(folder.path().join("c.canvas")).unwrap();
+    assert_eq!(now, CARD.replace("[[bob]]", ""));
+    assert_eq!(engine.places_of(&target).unwrap_err().code, Code::NotFound, "a card alone is nothing to erase");
+}

@@ -238,6 +238,7 @@ fn kind(place: PlaceKind) -> &'static str {
         PlaceKind::Name => "the name of a file, which is not changed",
         PlaceKind::Link => "links in a note",
         PlaceKind::File => "another file",
+        PlaceKind::Card => "a card that stays",
         PlaceKind::Trash => "the trash of Obsidian",
         PlaceKind::History => "the history",
         PlaceKind::Audit => "the audit",
