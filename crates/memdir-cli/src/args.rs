@@ -89,7 +89,8 @@ Operators in the query say which notes may answer; a note has to match all of th
 
 A note's day is the latest one in its file name and in `date`, `created` and `updated` of its front matter; if it states none, \
 the day on which the file was last modified. Days begin at midnight UTC. A query of operators alone lists the notes, or with \
-is:task and is:done the tasks, the latest first. Quoted text is matched literally; only the ranked mode has operators.
+is:task and is:done the tasks, the latest first. Text in quotes is text and no operator, \
+and its words are searched for; --mode text finds it as it stands. Only the ranked mode has operators.
 
 Shows five notes, or twenty with --json. In a pipe, lines are not wrapped, and each hit begins with path:line.";
 
