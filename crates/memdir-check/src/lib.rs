@@ -163,6 +163,8 @@ pub struct Seen<'a> {
     pub note_bytes: u64,
     /// What the person has set aside: nothing is said of what such notes say, only of what is dangerous about them.
     pub excluded: &'a Excluded,
+    /// Folders that nobody lets us list.
+    pub closed: &'a [MemoryPath],
     /// The values of `status` in the front matter by which a note says that it belongs to the past, in small letters.
     pub past_status: &'a [String],
 }
@@ -272,6 +274,11 @@ pub fn check(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Option<String
         !file.is_link && (!seen.excluded.holds(path) || !matches!(look.unread, Some(Unread::FrontMatter(_))))
     });
     findings.extend(read_all.filter_map(|(path, _, look)| Some(look.unread.as_ref()?.finding(path))));
+    let closed = |folder: &MemoryPath| {
+        let message = format!("no permission to list folder `{folder}`, so nothing in it is read");
+        Finding { message, ..finding(Kind::Unreadable, folder) }
+    };
+    findings.extend(seen.closed.iter().map(closed));
     findings.extend(contradiction::conflicts(own(), seen.past_status, read));
     findings.extend(duplicates(own(), seen.links));
     findings.extend(near::near(own(), read));

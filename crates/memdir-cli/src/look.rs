@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use serde_json::json;
 
 use super::args::{AsOf, Global, Paging};
-use super::output::Lines;
+use super::output::{Lines, say};
 use super::stop::Stop;
 use super::{open, term};
 use memdir_core::catalog;
@@ -32,6 +32,9 @@ pub(super) fn tree(global: &Global, named: Option<&str>, then: &AsOf, page: &Pag
         for entry in &listed.entries {
             let slash = if entry.kind == Kind::Directory { "/" } else { "" };
             stdout.line(format!("{}{slash}", entry.path))?;
+        }
+        for folder in &listed.closed {
+            say(format!("note: no permission to list `{folder}`, so nothing in it is shown"))?;
         }
         page.say_next(listed.total, listed.cursor.as_deref())
     })

@@ -70,6 +70,7 @@ impl Engine {
             targets: web.targets(),
             note_bytes: self.settings.limits.note_bytes,
             excluded: &self.excluded(),
+            closed: &self.vault.closed_folders(),
             past_status: &self.settings.past_status,
         };
         Ok(work(&memory, &mut |path| {

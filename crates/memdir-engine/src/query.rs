@@ -35,6 +35,9 @@ pub struct Listed {
     pub total: usize,
     /// Where the next page starts.
     pub cursor: Option<String>,
+    /// Folders that nobody lets us list, so that what is in them is missing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub closed: Vec<MemoryPath>,
 }
 
 impl Engine {
@@ -279,8 +282,8 @@ pub(super) fn tree_in(
     limit: usize,
     cursor: Option<&str>,
 ) -> Result<Listed, Failure> {
-    let mut entries = Vec::new();
-    walk(tree, folder, &mut |entry| entries.push(entry)).map_err(plan::failure)?;
+    let (mut entries, mut closed) = (Vec::new(), Vec::new());
+    walk(tree, folder, &mut entries, &mut closed).map_err(plan::failure)?;
     entries.sort_by(|one, other| one.path.cmp(&other.path));
     let total = entries.len();
     if let Some(cursor) = cursor {
@@ -289,16 +292,24 @@ pub(super) fn tree_in(
     let is_cut = entries.len() > limit;
     entries.truncate(limit);
     let cursor = if is_cut { entries.last().map(|entry| entry.path.to_string()) } else { None };
-    Ok(Listed { entries, total, cursor })
+    Ok(Listed { entries, total, cursor, closed })
 }
 
-fn walk(tree: &impl Tree, folder: Option<&MemoryPath>, found: &mut dyn FnMut(ListedEntry)) -> Result<(), TreeError> {
+fn walk(
+    tree: &impl Tree,
+    folder: Option<&MemoryPath>,
+    found: &mut Vec<ListedEntry>,
+    closed: &mut Vec<MemoryPath>,
+) -> Result<(), TreeError> {
     for entry in tree.list(folder)?.entries {
         let Ok(path) = MemoryPath::in_folder(folder, &entry.name) else { continue };
         let is_folder = entry.stat.kind == Kind::Directory;
-        found(ListedEntry { path: path.clone(), kind: entry.stat.kind, size: entry.stat.size });
+        found.push(ListedEntry { path: path.clone(), kind: entry.stat.kind, size: entry.stat.size });
         if is_folder && !entry.is_link {
-            walk(tree, Some(&path), found)?;
+            match walk(tree, Some(&path), found, closed) {
+                Err(TreeError::NoAccess(_)) => closed.push(path),
+                other => other?,
+            }
         }
     }
     Ok(())

@@ -146,6 +146,12 @@ impl<T: Tree> Tree for ScopedTree<'_, T> {
         Ok(there.map(|stat| visible_stat(grant, &place, stat)))
     }
 
+    fn closed_folders(&self) -> Vec<MemoryPath> {
+        let mut closed = self.tree.closed_folders();
+        closed.retain(|folder| self.shows(folder));
+        closed
+    }
+
     fn resolve(&self, path: &MemoryPath) -> Result<MemoryPath, TreeError> {
         let Some(grant) = self.grant else { return self.tree.resolve(path) };
         Ok(self.visible_place(grant, path).unwrap_or_else(|| path.clone()))

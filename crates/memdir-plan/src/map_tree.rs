@@ -21,6 +21,7 @@ pub struct MapTree {
     files: BTreeMap<MemoryPath, Image>,
     folders: BTreeMap<MemoryPath, u32>,
     links: BTreeMap<MemoryPath, MemoryPath>,
+    closed: Vec<MemoryPath>,
 }
 
 /// A step whose precondition does not hold; nothing of it was done.
@@ -48,6 +49,12 @@ impl MapTree {
             }
         }
         tree
+    }
+
+    /// Puts a folder that nobody lets us list.
+    pub fn insert_closed(&mut self, path: &MemoryPath) {
+        self.insert_folder(path);
+        self.closed.push(path.clone());
     }
 
     /// Puts a file, and the folders above it.
@@ -193,6 +200,10 @@ impl Tree for MapTree {
             .get(&path)
             .map(|image| stat(Kind::File, image.content.bytes().len() as u64, image.mode.unwrap_or(FILE_MODE)));
         Ok(file.or_else(|| self.folders.get(&path).map(|mode| stat(Kind::Directory, 0, *mode))))
+    }
+
+    fn closed_folders(&self) -> Vec<MemoryPath> {
+        self.closed.clone()
     }
 
     fn resolve(&self, path: &MemoryPath) -> Result<MemoryPath, TreeError> {

@@ -35,7 +35,7 @@ impl<T: Tree> Planner<'_, T> {
             Ok(())
         })?;
         if let Some((picked, unread)) = picked.filter(|_| is_answered) {
-            self.tell_skipped(call, unread);
+            self.tell_skipped(call, scope, unread);
             return Ok(Picked { source: report::Source::Index, ..picked });
         }
         let wanted = Wanted::of(question.words());

@@ -117,6 +117,7 @@ impl<T: Tree> Planner<'_, T> {
         let notes = edits.iter().filter(|edit| edit.path.is_note());
         self.check_quota(notes.map(|edit| size(&edit.after) - size(&edit.now)).sum())?;
         self.tell_unread(call, unread, canvases);
+        self.tell_closed(call, None, "links in", "were not looked at");
         if self.overlay.tree().is_part() {
             edits.extend(self.relinked_for_owner(from, to)?);
         }

@@ -317,12 +317,28 @@ impl<T: Tree> Planner<'_, T> {
                 None => {}
             }
         }
-        self.tell_skipped(call, skipped);
+        self.tell_skipped(call, scope, skipped);
         Ok(looked)
     }
 
-    /// Says how many notes could not be searched.
-    pub(super) fn tell_skipped(&mut self, call: &Call, skipped: usize) {
+    /// Says which folders below one could not be looked into, as far as they may be told of.
+    pub(super) fn tell_closed(&mut self, call: &Call, below: Option<&MemoryPath>, what: &str, was: &str) {
+        let mut closed = if call.action.as_of().is_none() { self.overlay.tree().closed_folders() } else { Vec::new() };
+        closed
+            .retain(|folder| (self.manner.may_show)(call, folder) && below.is_none_or(|below| folder.is_within(below)));
+        let Some(first) = closed.first() else { return };
+        let more = closed.len() - 1;
+        let more = if more > 0 { format!(" and {}", words::count(more, "other folder")) } else { String::new() };
+        self.issue(
+            "notes_skipped",
+            call.index,
+            format!("{what} folder `{first}`{more} {was}: no permission to list it"),
+        );
+    }
+
+    /// Says how many notes could not be searched, and which folders.
+    pub(super) fn tell_skipped(&mut self, call: &Call, scope: &Scope, skipped: usize) {
+        self.tell_closed(call, scope.path.as_ref(), "what is in", "could not be searched");
         if skipped > 0 {
             let notes = words::count(skipped, "note");
             let why = match call.action.as_of() {

@@ -251,6 +251,11 @@ pub trait Tree {
     /// [`TreeError::Io`].
     fn list(&self, folder: Option<&MemoryPath>) -> Result<Listing, TreeError>;
 
+    /// The folders that nobody lets us list, as far as scans came by them: what is in them is unknown, and no scan tells of it.
+    fn closed_folders(&self) -> Vec<MemoryPath> {
+        Vec::new()
+    }
+
     /// Bytes of all files below a folder at a path that leads to itself; links below it are not followed and count nothing. `None`
     /// where it has to be added up by who asks.
     fn size_below(&self, folder: Option<&MemoryPath>) -> Option<u64> {

@@ -174,6 +174,8 @@ pub struct Vault {
     forgets: AtomicU64,
     /// Temporary files that a walk came by, for the next writer.
     strays: Mutex<BTreeSet<String>>,
+    /// Folders that we may not list, which the last walks came by.
+    closed: Mutex<walk::ClosedFolders>,
     /// Bytes of all notes, counted before there was a history to keep the sum.
     measured: Mutex<Option<u64>>,
     /// Bytes below folders, while the memory is watched.
@@ -256,6 +258,7 @@ impl Vault {
             reads: Mutex::default(),
             forgets: AtomicU64::default(),
             strays: Mutex::default(),
+            closed: Mutex::default(),
             measured: Mutex::default(),
             sizes: Arc::default(),
             spare: OnceLock::new(),

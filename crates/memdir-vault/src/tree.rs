@@ -54,6 +54,10 @@ impl Tree for Vault {
         Some(Image { content: Content::new(bytes), mode })
     }
 
+    fn closed_folders(&self) -> Vec<MemoryPath> {
+        self.known_closed()
+    }
+
     fn size_below(&self, folder: Option<&MemoryPath>) -> Option<u64> {
         // On an error the caller walks the folder itself and reports it.
         self.bytes_below(folder).ok()
@@ -165,6 +169,10 @@ impl Tree for Writer<'_> {
 
     fn list(&self, folder: Option<&MemoryPath>) -> Result<Listing, TreeError> {
         self.vault.list(folder)
+    }
+
+    fn closed_folders(&self) -> Vec<MemoryPath> {
+        self.vault.closed_folders()
     }
 
     fn scan<R: Send>(

@@ -4,7 +4,7 @@
 //! handle is open while files of it are looked at and no longer, so a walk holds two descriptors a thread whatever the
 //! memory looks like.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -57,6 +57,9 @@ pub(super) struct Walk<R> {
     pub(super) unknown: Vec<MemoryPath>,
 }
 
+/// The folders that the last walks came by and that we may not list.
+pub(super) type ClosedFolders = BTreeSet<MemoryPath>;
+
 /// A file that could not be looked at, for a reason that may pass.
 pub(super) struct Unknown(pub(super) MemoryPath);
 
@@ -71,6 +74,7 @@ struct State<R> {
     found: Vec<Vec<R>>,
     listed: Vec<MemoryPath>,
     unlisted: Vec<MemoryPath>,
+    closed: ClosedFolders,
     unknown: Vec<MemoryPath>,
 }
 
@@ -87,7 +91,7 @@ enum Job {
 }
 
 /// Passes each file below a folder, with the open folder that holds it, to a function that `worker` makes once for each thread,
-/// and collects the results. Folders that we may not list are left out.
+/// and collects the results. Folders that we may not list are left out; [`Tree::closed_folders`] tells them.
 pub(super) fn walk<R: Walked, W: FnMut(&Dir, WalkedFile) -> Result<Option<R>, Unknown>>(
     vault: &Vault,
     folder: Option<&MemoryPath>,
@@ -97,8 +101,8 @@ pub(super) fn walk<R: Walked, W: FnMut(&Dir, WalkedFile) -> Result<Option<R>, Un
     let (chunks, folders) = open(vault, folder)?;
     // One chunk is done before a thread has started.
     let is_short = folders.is_empty() && chunks.len() < 2;
-    let (listed, unlisted, unknown) = (Vec::new(), Vec::new(), Vec::new());
-    let state = State { chunks: chunks.into(), folders, busy: 0, found: Vec::new(), listed, unlisted, unknown };
+    let (listed, unlisted, closed, unknown) = (Vec::new(), Vec::new(), BTreeSet::new(), Vec::new());
+    let state = State { chunks: chunks.into(), folders, busy: 0, found: Vec::new(), listed, unlisted, closed, unknown };
     let work = Work { state: Mutex::new(state), changed: Condvar::new(), stop, is_stopped: AtomicBool::new(false) };
     let run = || run(vault, &work, worker());
     let threads = if is_short { 1 } else { thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS) };
@@ -114,8 +118,9 @@ pub(super) fn walk<R: Walked, W: FnMut(&Dir, WalkedFile) -> Result<Option<R>, Un
     if work.is_stopped.load(Ordering::Relaxed) {
         return Err(TreeError::Stopped);
     }
-    let State { found: mut chunks, listed, unlisted, unknown, .. } =
+    let State { found: mut chunks, listed, unlisted, closed, unknown, .. } =
         work.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    vault.note_closed(folder, closed);
     // Runs in order are what sorting is fast at, and each chunk is one.
     chunks.sort_by(|one, other| one.first().map(R::path).cmp(&other.first().map(R::path)));
     let mut found = Vec::with_capacity(chunks.iter().map(Vec::len).sum());
@@ -150,6 +155,7 @@ fn run<R: Walked>(
             Job::Folder(path) => {
                 let opened = open(vault, Some(&path));
                 let unlisted = matches!(opened, Err(TreeError::Io(_))).then(|| path.clone());
+                let closed = matches!(opened, Err(TreeError::NoAccess(_))).then(|| path.clone());
                 let listed = opened.is_ok().then_some(path);
                 let (chunks, folders) = opened.unwrap_or_default();
                 work.done(|state| {
@@ -157,6 +163,7 @@ fn run<R: Walked>(
                     state.folders.extend(folders);
                     state.listed.extend(listed);
                     state.unlisted.extend(unlisted);
+                    state.closed.extend(closed);
                 });
             }
             Job::Chunk(chunk) => {
@@ -213,6 +220,20 @@ impl<R> Work<'_, R> {
 
     fn state(&self) -> MutexGuard<'_, State<R>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Vault {
+    /// Notes the folders below one that we may not list.
+    fn note_closed(&self, below: Option<&MemoryPath>, closed: ClosedFolders) {
+        let mut known = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|folder| below.is_some_and(|below| !folder.is_within(below)));
+        known.extend(closed);
+    }
+
+    /// The folders that we may not list, as far as scans and sweeps came by them: what is in them is unknown.
+    pub(super) fn known_closed(&self) -> Vec<MemoryPath> {
+        self.closed.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 }
 

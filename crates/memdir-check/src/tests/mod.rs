@@ -36,6 +36,7 @@ fn checked(notes: &[(&str, &str)]) -> Checked {
         targets: web.targets(),
         note_bytes: 200,
         excluded: &note::Excluded::NONE,
+        closed: &[],
         past_status: &[],
     };
     check(&memory, &mut |path| texts.get(path).map(|text| (*text).to_owned()))
@@ -278,6 +279,7 @@ fn active_content_is_told_once_for_a_note_and_kind() {
         targets: web.targets(),
         note_bytes: 200,
         excluded: &note::Excluded::NONE,
+        closed: &[],
         past_status: &[],
     };
     let found = check(&memory, &mut |_| None).findings;
@@ -339,6 +341,7 @@ fn notes_that_cannot_be_read_are_named() {
         targets: web.targets(),
         note_bytes: 200,
         excluded: &note::Excluded::NONE,
+        closed: &[],
         past_status: &[],
     };
     let found = check(&memory, &mut |_| None).findings;

@@ -29,6 +29,7 @@ fn steps(memory: &Memory) -> Vec<TidyStep> {
         targets: web.targets(),
         note_bytes: 1 << 20,
         excluded: &note::Excluded::NONE,
+        closed: &[],
         past_status: &[],
     };
     let mut read = |path: &memdir_core::path::MemoryPath| memory.get(path.as_str()).cloned();

@@ -372,6 +372,25 @@ fn what_is_no_text_is_said() {
 }
 
 #[test]
+fn a_folder_that_nobody_lets_us_list_is_said() {
+    let mut tree = tree();
+    tree.insert_closed(&path("shut/in"));
+    tree.insert_closed(&path("shut/out"));
+    let told = |search: Json| answer(&tree, search).1.into_iter().map(|issue| issue.message).collect::<Vec<_>>();
+    for mode in ["text", "ranked"] {
+        let message = "what is in folder `shut/in` and 1 other folder could not be searched: no permission to list it";
+        assert_eq!(told(json!({"query": "London", "mode": mode})), [message]);
+        let message = "what is in folder `shut/out` could not be searched: no permission to list it";
+        assert_eq!(told(json!({"query": "London", "mode": mode, "path": "shut/out"})), [message]);
+        assert_eq!(told(json!({"query": "London", "mode": mode, "path": "entities"})), [""; 0]);
+    }
+    let (_, plan) = run(&tree, &[json!({"action": "rename_file", "path": "user.md", "new_path": "me.md"})]);
+    let messages: Vec<_> = plan.issues().iter().map(|issue| (issue.code, issue.message.as_str())).collect();
+    let message = "links in folder `shut/in` and 1 other folder were not looked at: no permission to list it";
+    assert_eq!(messages, [("notes_skipped", message)]);
+}
+
+#[test]
 fn a_link_to_a_note_is_no_second_note() {
     let mut tree = tree();
     tree.insert_link(&path("me.md"), &path("user.md"));

@@ -134,8 +134,12 @@ fn a_folder_that_nobody_lets_us_list_has_nothing_for_us() {
     std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o000)).unwrap();
     let vault = env.vault();
     let (swept, sum) = (vault.sweep(&|| false).unwrap(), vault.note_bytes());
+    let told = vault.closed_folders();
     std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o755)).unwrap();
     assert_eq!((swept.files.len(), swept.unknown.len(), sum), (1, 0, Ok(1)));
+    assert_eq!(told, [path("closed")]);
+    assert_eq!(vault.sweep(&|| false).unwrap().files.len(), 2);
+    assert_eq!(vault.closed_folders(), []);
 }
 
 /// What may lie in a folder of notes and is no note.
