@@ -31,7 +31,7 @@ pub(super) struct AskArgs {
 
 pub(super) fn run(global: &Global, options: &AskArgs) -> Result<u8, Stop> {
     let message = message(&options.text)?;
-    let opened = open::open(global)?;
+    let opened = open::open_for_one_turn(global)?;
     let conversation = &options.conversation;
     let session = conversation.session(&opened.engine)?;
     let stop = interrupt::stop();

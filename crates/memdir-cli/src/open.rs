@@ -48,7 +48,7 @@ pub(super) fn open_to_read(global: &Global) -> Result<Opened, Stop> {
     Ok(opened)
 }
 
-/// As [`open`], for a process that answers a single turn.
+/// As [`open`], for a process that ends with its answer.
 pub(super) fn open_for_one_turn(global: &Global) -> Result<Opened, Stop> {
     let mut located = locate_named(global, &Sources::read()?)?;
     located.config.for_one_turn();

@@ -158,6 +158,19 @@ fn what_waits_is_told_to_people_too() {
 }
 
 #[test]
+fn where_nothing_waits_longer_than_the_program_nobody_is_told_that_it_does() {
+    let keeps =
+        r#"<actions>[{"action":"append_file","path":"user.md","content":"- phone: +44 20 7946 0958\n"}]</actions>"#;
+    let standin = Standin::answers([keeps, "<reply>It was not kept.</reply>"]);
+    let env = ada(&standin);
+    let mut command = env.command(&["ask", "--json", "--permission", "ask", "My phone is +44 20 7946 0958."]);
+    command.env("MEMDIR_PERMISSION_INBOX", "process");
+    let said = crate::support::finish(command, b"").exits(0);
+    assert_eq!(said["pending"], json!([]), "{said}");
+    assert!(!last(&standin.asked()[1]).contains("proposal"), "{}", last(&standin.asked()[1]));
+}
+
+#[test]
 fn a_conversation_goes_on() {
     let standin = Standin::answers(["<reply>Hello Ada.</reply>", "<reply>Two.</reply>", "<reply>Three.</reply>"]);
     let env = ada(&standin);

@@ -224,7 +224,7 @@ impl Default for HistoryKeys {
 }
 
 impl Config {
-    /// Lets nothing wait that would be gone with this process, as where a process answers a single turn.
+    /// Lets nothing wait that would be gone with this process, as where a process ends with its answer.
     pub(super) fn for_one_turn(&mut self) {
         if self.permission.inbox == engine::InboxPlace::Process {
             self.permission.inbox_days = 0;
