@@ -153,6 +153,32 @@ fn what_is_not_done_yet_is_told_before() {
     assert_eq!(env.read("user.md"), ADA);
 }
 
+/// The index and the disk still hold what the batch renames or deletes.
+#[test]
+fn a_dry_run_compares_with_nothing_that_the_batch_takes_away() {
+    let moved = ADA.replace("London", "Porto");
+    for calls in [
+        json!([
+            {"action": "set_fact", "path": "people/ada.md", "key": "city", "value": "Porto"},
+            {"action": "rename_file", "path": "people/ada.md", "new_path": "ada.md"},
+        ]),
+        json!([
+            {"action": "set_fact", "path": "people/ada.md", "key": "city", "value": "Porto"},
+            {"action": "rename_file", "path": "people", "new_path": "friends"},
+        ]),
+        json!([
+            {"action": "delete_file", "path": "people/ada.md"},
+            {"action": "create_file", "path": "ada.md", "content": moved},
+        ]),
+    ] {
+        let env = Env::with(&[("people/ada.md", ADA), ("a.md", "x\n")]);
+        env.ask(&["search", "London"]).exits(0);
+        let report = env.say(&said(&calls), &["--dry-run"]).json();
+        assert_eq!(report["actions"][1]["ok"], json!(true), "{report}");
+        assert_eq!(issues(&report), [], "{report}");
+    }
+}
+
 #[test]
 fn both_sides_of_a_finding_say_who_wrote_them() {
     let env = Env::with(&[("user.md", ADA)]);

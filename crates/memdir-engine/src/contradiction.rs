@@ -42,6 +42,8 @@ struct Written {
     keys: BTreeSet<String>,
     /// What the notes, and what these facts are about, are called.
     names: BTreeSet<String>,
+    /// What is no longer there under its name afterwards: notes, and folders with all that was in them.
+    gone: BTreeSet<MemoryPath>,
     /// The front matters that the change wrote and that cannot be read.
     unread: Vec<(MemoryPath, FrontMatterError)>,
 }
@@ -116,7 +118,7 @@ impl Engine {
         if !answered.unwrap_or(false) {
             found.clear();
         }
-        found.retain(|path, _| !written.notes.contains_key(path));
+        found.retain(|path, _| !written.notes.contains_key(path) && !written.is_gone(path));
         found
     }
 
@@ -143,12 +145,24 @@ impl Written {
     fn of(steps: &[Step], shows: &dyn Fn(&MemoryPath) -> bool) -> Self {
         let mut written = Self::default();
         for step in steps {
-            let Step::Put { path, before, after: Some(after) } = step else { continue };
+            let (path, before, after) = match step {
+                Step::Put { path, before, after: Some(after) } => (path, before, after),
+                Step::Put { path, .. } | Step::Move { from: path, .. } => {
+                    written.gone.insert(path.clone());
+                    continue;
+                }
+                Step::MakeFolder { .. } | Step::RemoveFolder { .. } => continue,
+            };
             let Some(text) = after.content.text().filter(|_| path.is_note() && shows(path)) else { continue };
             let before = before.as_ref().and_then(|before| before.content.text()).unwrap_or_default();
             written.add(path, before, text);
         }
         written
+    }
+
+    /// Whether nothing of before is left under a name: an index, and the files until the change is made, still know it.
+    fn is_gone(&self, path: &MemoryPath) -> bool {
+        std::iter::successors(Some(path.clone()), MemoryPath::parent).any(|place| self.gone.contains(&place))
     }
 
     /// Adds a note with a text that takes the place of another one.
