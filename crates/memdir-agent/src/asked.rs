@@ -66,7 +66,8 @@ impl Agent<'_> {
         }
         let caller = self.caller(&filters)?;
         let Shown { notes, missing } = self.shown(&message, &filters)?;
-        let before = filter::conversation(&self.session, &filters);
+        let texts = [switches.filters.as_slice(), &split.filters].concat();
+        let before = filter::conversation(&self.session, &filters, &texts);
         let unclosed = split.is_unclosed.then(|| Issue {
             code: "unclosed_filter",
             index: None,

@@ -408,7 +408,8 @@ impl<'e> Agent<'e> {
     fn end_exchange(&mut self, asked: &Asked, said: &Said, variables: Option<Variables>) {
         let receipt = said.receipt();
         let (message, reply, batches) = (asked.message.clone(), said.reply.clone(), said.batches.clone());
-        self.session.exchanges.push(Exchange { number: said.number, message, reply, receipt, batches });
+        let filters = [self.session.switches.filters.as_slice(), &asked.own].concat();
+        self.session.exchanges.push(Exchange { number: said.number, message, reply, receipt, batches, filters });
         let failed = variables.is_none();
         let new = variables.map_or_else(Map::new, |variables| {
             let before = std::mem::replace(&mut self.session.variables, variables);

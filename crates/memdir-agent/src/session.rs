@@ -61,6 +61,9 @@ pub struct Exchange {
     /// The batches that changed it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub batches: Vec<u64>,
+    /// The filters that were on, in their words: of what others would have kept back it may hold something.
+    #[serde(skip)]
+    pub filters: Vec<String>,
 }
 
 impl Session {
@@ -167,9 +170,10 @@ impl Session {
         match line {
             Line::Begin { model, .. } | Line::Model { model } => self.written.voice = Some(model),
             Line::Switches { switches } => self.written.switches = switches,
-            Line::Message { message, text, .. } => {
+            Line::Message { message, text, filters: own, .. } => {
                 self.last = self.last.max(message);
-                self.exchanges.push(Exchange { number: message, message: text, ..Exchange::default() });
+                let filters = [self.written.switches.filters.clone(), own].concat();
+                self.exchanges.push(Exchange { number: message, message: text, filters, ..Exchange::default() });
             }
             Line::Turn { .. } | Line::Stage { .. } => {}
             // What it said is not in the file.

@@ -39,23 +39,35 @@ pub(super) fn hiding(grant: Option<Grant>, filters: &[Filter]) -> Result<Option<
     grant.hiding(&hidden).map(Some)
 }
 
-/// A conversation as filters leave it: what was said, and what its variables hold.
-pub(super) fn conversation(session: &Session, filters: &[Filter]) -> Session {
+/// A conversation as filters leave it: what was said, and what its variables hold. `texts` are the filters in their words.
+///
+/// A reply says what a note holds in words of its own, in which a filter that is about a place, a tag or a name finds nothing. So
+/// where a filter was not on yet, nothing is left but what the person said, and no variable.
+pub(super) fn conversation(session: &Session, filters: &[Filter], texts: &[String]) -> Session {
     let mut session = session.clone();
     if filters.is_empty() {
         return session;
     }
+    let mut is_kept_back = true;
     for exchange in &mut session.exchanges {
         exchange.message = withhold(&exchange.message, filters);
+        if !texts.iter().all(|text| exchange.filters.contains(text)) {
+            (exchange.reply, exchange.receipt) = (None, None);
+            is_kept_back = false;
+        }
         for said in [&mut exchange.reply, &mut exchange.receipt].into_iter().flatten() {
             *said = withhold(said, filters);
         }
     }
     let variables = session.variables.iter().map(|(name, value)| match value {
-        Value::Text(text) => (name.to_owned(), Value::Text(withhold(text, filters))),
-        Value::Bool(_) | Value::Bytes(_) | Value::Nothing => (name.to_owned(), value.clone()),
-        // No block can use what else there is.
-        Value::Paths(_)
+        Value::Text(text) if is_kept_back => (name.to_owned(), Value::Text(withhold(text, filters))),
+        Value::Bool(_) | Value::Bytes(_) | Value::Nothing if is_kept_back => (name.to_owned(), value.clone()),
+        // Of what else there is no block can use anything.
+        Value::Text(_)
+        | Value::Bool(_)
+        | Value::Bytes(_)
+        | Value::Nothing
+        | Value::Paths(_)
         | Value::Directory(_)
         | Value::File(_)
         | Value::History(_)

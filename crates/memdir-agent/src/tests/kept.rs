@@ -515,3 +515,34 @@ fn what_was_talked_about_is_told_by_days() {
     assert_eq!(told["days"][0]["changes"][0]["path"], "user.md");
     assert_eq!(recent(r#","since":"2026-01-01","until":"2026-12-31""#)["days"], serde_json::json!([]));
 }
+
+#[test]
+fn what_was_replied_before_a_filter_was_on_is_not_sent_again() {
+    let env = Env::new();
+    std::fs::write(env.folder.path().join("user.md"), "# Ada\n\n## Health #private\n\n- allergy: penicillin\n")
+        .unwrap();
+    let read = r#"<actions>[{"action":"read_file","path":"user.md","assign_to":"me"}]</actions>"#;
+    let (_, session) = env.say(begun(), "any allergy?", &[read, "<reply>You have penicillin.</reply>"]);
+    for session in [session, Session::load(&env.engine(), ID).unwrap()] {
+        let asked = |session: &Session, texts: &[&str]| {
+            let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+            let filters: Vec<_> = texts.iter().map(|text| memdir_policy::Filter::compile(text)).collect();
+            crate::filter::conversation(session, &filters, &texts)
+        };
+        for filter in ["#private", "user.md", "note:Ada", "fact:phone"] {
+            let before = asked(&session, &[filter]);
+            assert_eq!((before.exchanges[0].message.as_str(), &before.exchanges[0].reply), ("any allergy?", &None));
+            assert_eq!(before.variables, Variables::new([("me".to_owned(), Value::Nothing)]), "{filter}");
+        }
+        assert_eq!(asked(&session, &[]).exchanges, session.exchanges);
+    }
+    let again = Session::load(&env.engine(), ID).unwrap();
+    let said = "and again? <filter>#private</filter>";
+    let (_, session) = env.say(again, said, &["<reply>I cannot say.</reply>"]);
+    for session in [session, Session::load(&env.engine(), ID).unwrap()] {
+        let texts = ["#private".to_owned()];
+        let before = crate::filter::conversation(&session, &[memdir_policy::Filter::compile("#private")], &texts);
+        let replies: Vec<_> = before.exchanges.iter().map(|exchange| exchange.reply.as_deref()).collect();
+        assert_eq!(replies, [None, Some("I cannot say.")]);
+    }
+}
