@@ -1,7 +1,8 @@
 //! `memory`: small entries by key, each a note in `memories/`.
 //!
 //! Owns how a key becomes a name and what an entry looks like as a note. A key is never a path: only its letters and
-//! digits go into the name.
+//! digits go into the name, and keys that have these in common get names with numbers. Which entry is whose, the note says: by the
+//! key in its front matter, or by its name where none is there.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -49,8 +50,13 @@ impl<T: Tree> Planner<'_, T> {
         }
         let Action::Memory(memory) = &call.action else { return None };
         match (memory.operation, &memory.key, &memory.content) {
-            (Operation::Store | Operation::Retrieve | Operation::Delete, Some(key), _) => path_of(&slug(key)).ok(),
-            (Operation::Store, None, Some(content)) => self.free_place(content).ok(),
+            (Operation::Store, key, Some(content)) => self.place_to_store(key.as_deref(), content).ok(),
+            (Operation::Retrieve | Operation::Delete, Some(key), _) => match self.find_entry(key) {
+                Ok(Some((path, _))) => Some(path),
+                // Whether there is such an entry is told only to those who may come to it.
+                Ok(None) => path_of(&slug(key)).ok(),
+                Err(_) => None,
+            },
             _ => None,
         }
     }
@@ -91,17 +97,7 @@ impl<T: Tree> Planner<'_, T> {
     }
 
     fn store(&mut self, call: &Call, key: Option<&str>, content: &str, tags: &[String]) -> Result<Answer, Failure> {
-        let path = match key {
-            Some(key) => path_of(&slug(key))?,
-            None => self.free_place(content)?,
-        };
-        if let Some(key) = key {
-            match self.read_entry(&path) {
-                Ok(entry) if !is_same(&entry.key, key) => return Err(taken(&path, &entry.key)),
-                Err(failure) if failure.code != Code::NotFound => return Err(failure),
-                _ => {}
-            }
-        }
+        let path = self.place_to_store(key, content)?;
         let write = WriteFile { content: text_of(key, path.stem(), tags, content), path, if_digest: None };
         let answer = self.write_file(call, &write)?;
         Ok(Answer { path: Some(write.path), ..answer })
@@ -109,18 +105,29 @@ impl<T: Tree> Planner<'_, T> {
 
     /// The entry of a key and where it is; a failure that names the nearest key where there is none.
     fn entry(&self, call: &Call, key: &str) -> Result<(MemoryPath, Entry), Failure> {
-        let path = path_of(&slug(key))?;
-        match self.read_entry(&path) {
-            Ok(entry) if is_same(&entry.key, key) => Ok((path, entry)),
-            Err(failure) if failure.code != Code::NotFound => Err(failure),
-            _ => {
-                let failure = Failure::new(Code::NotFound, format!("there is no entry `{}`", catalog::shorten(key)));
-                Err(match self.nearest_key(call, &path) {
-                    Some(nearest) => failure.with_hint(format!("the nearest is `{}`", catalog::shorten(&nearest))),
-                    None => failure.with_hint("send `\"operation\":\"list\"` to see the keys"),
-                })
+        if let Some(found) = self.find_entry(key)? {
+            return Ok(found);
+        }
+        let failure = Failure::new(Code::NotFound, format!("there is no entry `{}`", catalog::shorten(key)));
+        Err(match self.nearest_key(call, &path_of(&slug(key))?) {
+            Some(nearest) => failure.with_hint(format!("the nearest is `{}`", catalog::shorten(&nearest))),
+            None => failure.with_hint("send `\"operation\":\"list\"` to see the keys"),
+        })
+    }
+
+    /// The entry of a key and where it is, among all that its name could have.
+    fn find_entry(&self, key: &str) -> Result<Option<(MemoryPath, Entry)>, Failure> {
+        let slug = slug(key);
+        let mut places: Vec<(u64, MemoryPath)> =
+            self.entry_files()?.into_iter().filter_map(|path| Some((number_of(path.stem(), &slug)?, path))).collect();
+        places.sort();
+        for (_, path) in places {
+            let entry = self.read_entry(&path)?;
+            if is_same(&entry.key, key) {
+                return Ok(Some((path, entry)));
             }
         }
+        Ok(None)
     }
 
     fn read_entry(&self, path: &MemoryPath) -> Result<Entry, Failure> {
@@ -138,6 +145,13 @@ impl<T: Tree> Planner<'_, T> {
 
     /// The notes of all entries that the call may be told of, sorted.
     fn entry_notes(&self, call: &Call) -> Result<Vec<MemoryPath>, Failure> {
+        let mut notes = self.entry_files()?;
+        notes.retain(|note| (self.manner.may_show)(call, note));
+        Ok(notes)
+    }
+
+    /// The notes of all entries, sorted.
+    fn entry_files(&self) -> Result<Vec<MemoryPath>, Failure> {
         let folder = folder()?;
         let listing = match self.overlay.resolve(&folder).and_then(|place| self.overlay.list(Some(&place))) {
             Err(Trouble::Tree(TreeError::NotFound(_))) => Listing::default(),
@@ -145,7 +159,7 @@ impl<T: Tree> Planner<'_, T> {
         };
         let files = listing.entries.iter().filter(|entry| entry.stat.kind == Kind::File);
         let notes = files.filter_map(|entry| MemoryPath::in_folder(Some(&folder), &entry.name).ok());
-        Ok(notes.filter(|note| note.is_note() && (self.manner.may_show)(call, note)).collect())
+        Ok(notes.filter(MemoryPath::is_note).collect())
     }
 
     fn list_entries(&self, call: &Call) -> Result<Answer, Failure> {
@@ -171,15 +185,25 @@ impl<T: Tree> Planner<'_, T> {
         self.search_files(call, &SearchFiles { path: Some(folder), ..SearchFiles::of(query) })
     }
 
-    /// Where an entry without a key goes: named by its first words, with a number where that is taken.
-    fn free_place(&self, content: &str) -> Result<MemoryPath, Failure> {
-        let has_word = |word: &&str| word.chars().any(is_kept);
-        let first = content.split_whitespace().filter(has_word).take(NAME_WORDS);
-        let name = slug(&first.collect::<Vec<_>>().join(" "));
+    /// Where an entry goes: where its key has one already, else where a name is free. One without a key is named by its first
+    /// words.
+    fn place_to_store(&self, key: Option<&str>, content: &str) -> Result<MemoryPath, Failure> {
+        let Some(key) = key else {
+            let has_word = |word: &&str| word.chars().any(is_kept);
+            let first = content.split_whitespace().filter(has_word).take(NAME_WORDS);
+            return self.free_place(&slug(&first.collect::<Vec<_>>().join(" ")));
+        };
+        match self.find_entry(key)? {
+            Some((path, _)) => Ok(path),
+            None => self.free_place(&slug(key)),
+        }
+    }
+
+    /// The note of a slug, with a number where that is taken.
+    fn free_place(&self, slug: &str) -> Result<MemoryPath, Failure> {
         let mut number = 1;
         loop {
-            let end = if number == 1 { String::new() } else { format!("-{number}") };
-            let path = path_of(&format!("{}{end}", cut(&name, MAX_SLUG_BYTES - end.len())))?;
+            let path = path_of(&numbered(slug, number))?;
             let place = self.resolve(&path)?;
             if self.overlay.stat(&place)?.is_none() {
                 return Ok(path);
@@ -195,7 +219,7 @@ impl<T: Tree> Planner<'_, T> {
 impl Entry {
     fn of(path: &MemoryPath, text: &str) -> Self {
         let note = Note::parse(text);
-        let key = note.front_values("key").into_iter().find(|key| slug(key) == path.stem());
+        let key = note.front_values("key").into_iter().find(|key| number_of(path.stem(), &slug(key)).is_some());
         Self {
             key: key.unwrap_or_else(|| path.stem().to_owned()),
             tags: note.front_values("tags"),
@@ -250,7 +274,7 @@ fn slug(key: &str) -> String {
 fn words_of(text: &str, most: usize) -> String {
     let mut words = String::new();
     let mut is_between = false;
-    for character in text.nfc().flat_map(char::to_lowercase).nfc() {
+    for character in folded(text) {
         let is_mark = is_combining_mark(character) && !words.is_empty() && !is_between;
         if !is_kept(character) && !is_mark {
             is_between = true;
@@ -284,15 +308,28 @@ fn cut(slug: &str, most: usize) -> &str {
     slug.get(..end.unwrap_or(0)).unwrap_or_default().trim_end_matches('-')
 }
 
-/// Whether two keys of the same name are one: they differ in case and in what stands between their words alone.
-fn is_same(one: &str, other: &str) -> bool {
-    let (words, others) = (words_of(one, usize::MAX), words_of(other, usize::MAX));
-    one == other || (!words.is_empty() && words == others)
+/// The name of the entry with this number among those of one slug.
+fn numbered(slug: &str, number: u64) -> String {
+    let end = if number == 1 { String::new() } else { format!("-{number}") };
+    format!("{}{end}", cut(slug, MAX_SLUG_BYTES - end.len()))
 }
 
-fn taken(path: &MemoryPath, key: &str) -> Failure {
-    let message = format!("note `{path}` keeps another entry, `{}`", catalog::shorten(key));
-    Failure::new(Code::AlreadyExists, message).with_hint("send another `key`, one that differs in its first letters")
+/// The number of a name among those of a slug; `None` where it is none of them.
+fn number_of(stem: &str, slug: &str) -> Option<u64> {
+    if stem == slug {
+        return Some(1);
+    }
+    let number = stem.rsplit_once('-')?.1.parse().ok().filter(|number| *number > 1)?;
+    (numbered(slug, number) == stem).then_some(number)
+}
+
+/// Whether two keys are one: the same text in lower case, however its characters are composed.
+fn is_same(one: &str, other: &str) -> bool {
+    folded(one).eq(folded(other))
+}
+
+fn folded(text: &str) -> impl Iterator<Item = char> {
+    text.nfc().flat_map(char::to_lowercase).nfc()
 }
 
 /// The folder of all entries.

@@ -119,15 +119,45 @@ fn storing_under_a_key_replaces_and_deleting_can_be_undone() {
     let (entry, after) = one(&entries(), act("delete", json!({"key": "favorite color"})));
     assert_eq!((&entry["value"], &entry["path"]), (&json!(true), &json!("memories/favorite-color.md")));
     assert!(after.get("memories/favorite-color.md").is_none());
-    // Keys of one name that share no word are two.
-    let tree = MapTree::of([("memories/entry.md", "---\nkey: \"!\"\n---\nx\n")]);
-    let [code, message, _] = failure(&tree, act("store", json!({"key": "?", "content": "y"})));
-    assert_eq!(
-        (code.as_str(), message.as_str()),
-        ("already_exists", "note `memories/entry.md` keeps another entry, `!`")
-    );
-    assert_eq!(failure(&tree, act("retrieve", json!({"key": "?"})))[0], "not_found");
-    assert_eq!(one(&tree, act("retrieve", json!({"key": "!"}))).0["value"], "x\n");
+}
+
+#[test]
+fn keys_that_differ_are_entries_of_their_own() {
+    let long = "word ".repeat(40);
+    let longer = format!("{long}!");
+    let keys = ["C++", "C#", "C", "c-2", "a/b", "a-b", "../b", "!", "?", "CON", &long, &longer, " x", "x"];
+    let store = |(at, key): (usize, &&str)| act("store", json!({"key": key, "content": format!("{at}")}));
+    let mut calls: Vec<Json> = keys.iter().enumerate().map(store).collect();
+    // The first of each name is gone, and the others are found all the same.
+    calls.extend(["C++", "a/b", "!"].map(|key| act("delete", json!({"key": key}))));
+    let mut tree = MapTree::default();
+    let limits = Limits::default();
+    let mut planner = Planner::new(&tree, &limits);
+    for json in &calls {
+        // What rules are asked about is what is written.
+        let call = call(1, json);
+        let place = planner.place_of(&call).map(|path| path.to_string());
+        let outcome = planner.answer(&cleared(call));
+        assert!(outcome.result.is_ok() && outcome.path == place, "{place:?} {outcome:?}");
+    }
+    let plan = planner.finish();
+    tree.apply(plan.steps()).unwrap();
+    for (at, key) in keys.iter().enumerate() {
+        let retrieve = act("retrieve", json!({"key": key}));
+        if ["C++", "a/b", "!"].contains(key) {
+            assert_eq!(failure(&tree, retrieve)[0], "not_found", "{key}");
+            continue;
+        }
+        let (read, _) = one(&tree, retrieve);
+        assert_eq!(read["value"], format!("{at}\n"), "{key}");
+        let (again, after) = one(&tree, act("store", json!({"key": key, "content": "new"})));
+        assert_eq!(again["path"], read["path"], "{key}");
+        assert_eq!(one(&after, act("retrieve", json!({"key": key}))).0["value"], "new\n", "{key}");
+    }
+    // A free name is used again.
+    let (entry, _) = one(&tree, act("store", json!({"key": "C++", "content": "back"})));
+    assert_eq!(entry["path"], "memories/c.md");
+    assert_eq!(failure(&tree, act("retrieve", json!({"key": "C+"})))[0], "not_found");
 }
 
 #[test]
