@@ -21,7 +21,7 @@ use memdir_core::report::{Code, Failure, Kind};
 use memdir_note::Targets;
 use memdir_plan::{self as plan, Forms, MIN_TEXT_CHARS, Sought, Tree, When};
 use memdir_vault::{
-    Author, FileEntry, FiledProposal, HistoryTraces, NoteNames, Replaced, VaultError, Writer, is_put_aside,
+    Author, FileEntry, FiledProposal, HistoryTraces, NoteNames, Region, Replaced, VaultError, Writer, is_put_aside,
 };
 pub use mention::Mention;
 use mention::Spoken;

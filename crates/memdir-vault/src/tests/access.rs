@@ -43,7 +43,7 @@ fn a_change_to_what_may_not_be_written_any_more_is_refused_before_it_begins() {
         for change in changes.iter().filter(|change| closed != "sub" || format!("{change:?}").contains("sub/")) {
             let before = env.snapshot();
             let result = commit(&vault, std::slice::from_ref(change), None);
-            assert!(matches!(result, Err(VaultError::NoWriteAccess)), "{closed:?}: {change:?}: {result:?}");
+            assert!(matches!(result, Err(VaultError::NoWriteAccess(_))), "{closed:?}: {change:?}: {result:?}");
             assert_eq!(env.snapshot(), before, "{closed:?}: {change:?}");
         }
         set_all(env.path(), true);

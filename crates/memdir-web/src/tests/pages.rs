@@ -8,7 +8,7 @@ use crate::site::without_hint_for_models;
 #[test]
 fn what_the_disk_needs_is_said_on_the_page_too() {
     let hint = |error| without_hint_for_models(memdir_engine::failure(&error)).hint.unwrap_or_default();
-    assert!(hint(VaultError::NoWriteAccess).contains("the right to write"));
+    assert!(hint(VaultError::NoWriteAccess(None)).contains("the right to write"));
     assert!(hint(VaultError::Unsettled(2)).contains("the history"));
     let conflict = VaultError::Conflict(memdir_core::path::MemoryPath::parse("a.md").unwrap());
     assert_eq!(hint(conflict), "nothing was changed: look at the note as it is now");
