@@ -412,8 +412,13 @@ impl<'e> Agent<'e> {
         self.session.exchanges.push(Exchange { number: said.number, message, reply, receipt, batches, filters });
         let failed = variables.is_none();
         let new = variables.map_or_else(Map::new, |variables| {
-            let before = std::mem::replace(&mut self.session.variables, variables);
-            line::new_values(&before, &self.session.variables)
+            // What filters kept from the model is still there when they are off.
+            let old = self.session.variables.iter().map(|(name, value)| (name.to_owned(), value.clone()));
+            let is_set =
+                |new: &(&str, &memdir_core::report::Value)| asked.before.variables.iter().all(|old| old != *new);
+            let set = variables.iter().filter(is_set).map(|(name, value)| (name.to_owned(), value.clone()));
+            self.session.variables = Variables::new(old.chain(set).collect::<Vec<_>>());
+            line::new_values(&asked.before.variables, &variables)
         });
         self.recorder.write(&Line::Reply {
             message: said.number,

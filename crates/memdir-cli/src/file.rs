@@ -151,10 +151,7 @@ pub(super) fn read(path: &Path, most: u64) -> io::Result<Option<(Vec<u8>, Metada
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
     let file: std::fs::File = match options.open(path) {
         Ok(file) => file,
-        // A link that leads nowhere is no missing file: what it leads to may be on a drive that is not there now.
-        Err(error) if error.kind() == io::ErrorKind::NotFound && std::fs::symlink_metadata(path).is_err() => {
-            return Ok(None);
-        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !is_behind_link(path) => return Ok(None),
         Err(error) => return Err(error),
     };
     let metadata = file.metadata()?;
@@ -167,6 +164,11 @@ pub(super) fn read(path: &Path, most: u64) -> io::Result<Option<(Vec<u8>, Metada
         return Err(io::ErrorKind::FileTooLarge.into());
     }
     Ok(Some((content, metadata)))
+}
+
+/// Whether a path that leads nowhere is a link, or goes through one, whose place may be on a drive that is not there now.
+fn is_behind_link(path: &Path) -> bool {
+    path.ancestors().find_map(|part| std::fs::symlink_metadata(part).ok()).is_some_and(|found| found.is_symlink())
 }
 
 /// Reads a text of at most `most` bytes from a file that the person names on the command line as a `what`.

@@ -90,10 +90,10 @@ fn used(engine: &Engine, id: &str) -> (BTreeSet<ServerName>, Vec<KeptToolCall>) 
 
 fn replay(global: &Global, file: &Path) -> Result<u8, Stop> {
     let opened = open::open(global)?;
-    let named = file.to_str().filter(|_| !file.exists()).map(|id| opened.engine.read_session(id)).transpose();
-    let lines = match named {
-        Ok(Some(Some(lines))) => lines,
-        _ => read(file)?,
+    let named = file.to_str().filter(|_| !file.exists()).map(|id| opened.engine.read_session(id)).transpose()?;
+    let lines = match named.flatten() {
+        Some(lines) => lines,
+        None => read(file)?,
     };
     let settings = talk::settings_of(&opened.config, Family::Capable, "ask");
     let replayed = agent::replay(&opened.engine, &lines, &settings)?;

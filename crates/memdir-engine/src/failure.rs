@@ -30,7 +30,9 @@ pub fn failure(error: &VaultError) -> Failure {
         VaultError::NoLocks => {
             say(Code::NoWriteAccess, "nothing was done; the person can move the memory to another drive")
         }
-        VaultError::Moved => say(Code::Unavailable, "nothing was done; the person has to start memdir again"),
+        VaultError::Moved => {
+            say(Code::Unavailable, "nothing was done; the person has to put the folder back, or start memdir again")
+        }
         VaultError::Untrusted(_) => {
             say(Code::NoWriteAccess, "nothing was done; the person can run `memdir doctor`, which says what to do")
         }

@@ -137,7 +137,7 @@ pub(super) fn internal_error() -> ErrorData {
 
 /// The answer to each request once the memory's folder is not where it was.
 fn moved() -> ErrorData {
-    let message = "the folder of this memory was moved, deleted or replaced; nothing was done; the person has to start this server again";
+    let message = "the folder of this memory was moved, deleted or replaced; nothing was done; the person has to put the folder back, or start this server again";
     ErrorData::internal_error(message, Some(json!({"code": Code::Unavailable})))
 }
 

@@ -83,7 +83,7 @@ impl<T: Tree> Planner<'_, T> {
 
     /// A note stays a note: else making one and renaming it would make any kind of file.
     fn check_stays_note(&self, from: &MemoryPath, to: &MemoryPath, kind: Kind) -> Result<(), Failure> {
-        if kind == Kind::Directory || self.limits.other_extensions || !from.is_note() || to.is_note() {
+        if kind == Kind::Directory || self.may_make_others() || !from.is_note() || to.is_note() {
             return Ok(());
         }
         let message = format!("`{}` is a note, and `{}` would be none", words::shown(from), words::shown(to));

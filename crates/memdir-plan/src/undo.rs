@@ -328,7 +328,8 @@ pub fn would_conflict(steps: &[Step], path: &MemoryPath, now: Option<&Image>) ->
 
 /// Whether nothing is left of what the steps of a batch did, since another program has taken all of it back.
 ///
-/// By the names that the batch knew: what another program took elsewhere is not followed. What cannot be read is not taken back.
+/// By the names that the batch knew: what another program took elsewhere is not followed. A note that the batch made and that is not there
+/// may have another name, and what cannot be read may say anything: neither is taken back.
 #[must_use]
 pub fn is_taken_back<T: Tree>(steps: &[Step], tree: &T, limits: &Limits) -> bool {
     let kind = |path: &MemoryPath| tree.stat(path).map(|stat| stat.map(|stat| stat.kind));
@@ -345,7 +346,7 @@ pub fn is_taken_back<T: Tree>(steps: &[Step], tree: &T, limits: &Limits) -> bool
                 earlier.unwrap_or(place)
             });
             let is_as_before = match before {
-                None => is_gone(&place),
+                None => false,
                 Some(before) => tree.read(&place, limits.file_bytes).is_ok_and(|now| now.content == before.content),
             };
             // Where the batch changed the mode alone, the content tells nothing.

@@ -112,7 +112,8 @@ impl Vault {
         let Ok(Some(memdir)) = open_own_folder(&self.dir, FOLDER) else { return Vec::new() };
         let Ok(entries) = memdir.entries() else { return Vec::new() };
         let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-        let others = names.filter(|name| *name != self.options.machine);
+        let is_here = self.elsewhere().is_none();
+        let others = names.filter(|name| !is_here || *name != self.options.machine);
         let holds_one =
             |name: &String| memdir.open_dir_nofollow(name).is_ok_and(|folder| folder.symlink_metadata(HISTORY).is_ok());
         others.filter(holds_one).map(|name| format!("{FOLDER}/{name}/{HISTORY}")).collect()

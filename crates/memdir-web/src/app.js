@@ -8,13 +8,14 @@ async function refresh(address, selector, headers, { isWanted = () => true, isPa
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
   if (!isWanted()) return;
   // What the page is of is gone: that is said in the place of all of it, until it is back.
-  const isGone = isPage && answer.status >= 400 && answer.status < 500;
+  const isGone = isPage && (answer.status === 404 || answer.status === 410);
   if (!answer.ok && !isGone) return;
   for (const shown of document.querySelectorAll(isGone ? "#main" : selector)) {
     const next = shown.id && fresh.getElementById(shown.id);
     if (next && isGone) next.dataset.live = "notes state";
     // What the person is typing in stays.
-    if (!next || shown.contains(document.activeElement) || shown.querySelector("[data-changed]")) continue;
+    const isTyped = shown.contains(document.activeElement) && (!isGone || document.activeElement.matches("input, textarea"));
+    if (!next || isTyped || shown.querySelector("[data-changed]")) continue;
     if (next.outerHTML !== shown.outerHTML) keepOpen(shown, next), shown.replaceWith(document.adoptNode(next));
   }
 }

@@ -223,12 +223,12 @@ fn what_may_not_be_read_is_not_told_by_a_failure_either() {
     );
     let store = |key: &str| said(&json!([{"action": "memory", "operation": "store", "key": key, "content": "y"}]));
     assert_eq!(env.say(&store("♜"), &[]).code, 0);
-    let report = env.say(&store("♞"), &["--permission", "ask"]).exits(4);
-    assert_eq!((codes(&report), report.to_string().contains("♜")), (vec!["already_exists"], false));
+    let report = env.say(&store("♞"), &["--permission", "ask"]).exits(3);
+    assert_eq!((codes(&report), report.to_string().contains("♜")), (vec!["awaiting_approval"], false));
     let right = json!({"action": "append_file", "path": "private/a.md", "content": "more"});
     let report = env.say(&said(&json!([right])), &["--permission", "ask"]).exits(3);
     assert!(!report.to_string().contains("zeppelin"), "{report}");
-    assert_eq!(env.ask(&["pending"]).exits(0)["pending"][0]["reason"], json!("rule 1 asks about `append_file`"));
+    assert_eq!(env.ask(&["pending"]).exits(0)["pending"][1]["reason"], json!("rule 1 asks about `append_file`"));
 }
 
 #[test]

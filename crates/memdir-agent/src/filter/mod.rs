@@ -42,16 +42,17 @@ pub(super) fn hiding(grant: Option<Grant>, filters: &[Filter]) -> Result<Option<
 /// A conversation as filters leave it: what was said, and what its variables hold. `texts` are the filters in their words.
 ///
 /// A reply says what a note holds in words of its own, in which a filter that is about a place, a tag or a name finds nothing. So
-/// where a filter was not on yet, nothing is left but what the person said, and no variable.
+/// where such a filter was not on yet, nothing is left but what the person said, and no variable.
 pub(super) fn conversation(session: &Session, filters: &[Filter], texts: &[String]) -> Session {
     let mut session = session.clone();
     if filters.is_empty() {
         return session;
     }
+    let texts: Vec<&String> = texts.iter().filter(|text| !Filter::compile(text).is_found_in_text()).collect();
     let mut is_kept_back = true;
     for exchange in &mut session.exchanges {
         exchange.message = withhold(&exchange.message, filters);
-        if !texts.iter().all(|text| exchange.filters.contains(text)) {
+        if !texts.iter().all(|text| exchange.filters.contains(*text)) {
             (exchange.reply, exchange.receipt) = (None, None);
             is_kept_back = false;
         }

@@ -163,7 +163,10 @@ fn absent_memories(sources: &Sources) -> Option<Check> {
     let absent = sources.absent_memories();
     let named: Vec<String> = absent.iter().map(|(path, _)| path.display().to_string()).collect();
     let hint = "if it was moved, write its new path in the settings file; its clients have to be added again";
-    let words = format!("they name {}, where no memory is; what they say of it holds for no other", named.join(", "));
+    let words = format!(
+        "the settings have entries for {}, where no memory is; they hold for no other folder",
+        named.join(", ")
+    );
     (!absent.is_empty()).then(|| Check::warn("settings", words, hint))
 }
 

@@ -264,7 +264,7 @@ impl Engine {
         }
         let listed = survey.listed();
         if shown.is_some_and(|shown| !listed.is_within(shown)) {
-            let failure = Failure::new(Code::Conflict, "it is not as it was listed any more");
+            let failure = Failure::new(Code::Conflict, "the list is out of date");
             return Err(failure.with_hint("nothing was erased; look at the new list"));
         }
         if listed.places.is_empty() {

@@ -380,14 +380,12 @@ fn an_undo_without_a_number_passes_over_what_another_program_took_back() {
     let add =
         |line: &str| act(&engine, json!({"action": "append_file", "path": "a.md", "content": format!("- {line}\n")}));
     let [first, second] = ["l1", "l2"].map(add);
-    let made = act(&engine, json!({"action": "create_file", "path": "new/b.md", "content": "b\n"}));
     let deleted = act(&engine, json!({"action": "delete_file", "path": "gone.md"}));
-    // As `git checkout` and `git clean` do.
+    // As `git checkout` does.
     std::fs::write(folder.path().join("a.md"), "# A\n- l1\n").unwrap();
-    std::fs::remove_dir_all(folder.path().join("new")).unwrap();
     std::fs::write(folder.path().join("gone.md"), "x\n").unwrap();
     let change = engine.propose_undo(None).unwrap();
-    assert_eq!((change.batch(), change.passed_over()), (first, &[deleted, made, second][..]));
+    assert_eq!((change.batch(), change.passed_over()), (first, &[deleted, second][..]));
     // Who names the change is told what is in the way.
     assert_eq!(engine.propose_undo(Some(second)).unwrap_err().failure.code, Code::Conflict);
     let undo = engine.conclude_change(change, &Caller::person("cli")).unwrap().batch;
@@ -399,7 +397,7 @@ fn an_undo_without_a_number_passes_over_what_another_program_took_back() {
     // All is as it was once that is taken back.
     engine.conclude_change(engine.propose_undo(undo).unwrap(), &Caller::person("cli")).unwrap();
     assert_eq!(text(), "# A\n- l1\n");
-    assert_eq!(engine.propose_undo(None).unwrap().passed_over(), [deleted, made, second]);
+    assert_eq!(engine.propose_undo(None).unwrap().passed_over(), [deleted, second]);
 }
 
 #[test]
@@ -413,6 +411,12 @@ fn an_undo_without_a_number_passes_over_nothing_of_which_something_is_left() {
     assert_eq!(engine.propose_undo(None).unwrap_err().failure.code, Code::Conflict);
     std::fs::write(folder.path().join("a.md"), "A\n").unwrap();
     assert_eq!(engine.propose_undo(None).unwrap().batch(), both);
+    // A note that was made and is not there may only be called otherwise.
+    let made = act(&engine, json!({"action": "create_file", "path": "e.md", "content": "E\n"}));
+    std::fs::rename(folder.path().join("e.md"), folder.path().join("f.md")).unwrap();
+    assert_eq!(engine.propose_undo(None).unwrap_err().failure.code, Code::Conflict);
+    std::fs::rename(folder.path().join("f.md"), folder.path().join("e.md")).unwrap();
+    engine.conclude_change(engine.propose_undo(Some(made)).unwrap(), &Caller::person("cli")).unwrap();
     // A rename is taken back where the note has its old name, and nothing the new one.
     let renamed = act(&engine, json!({"action": "rename_file", "path": "c.md", "new_path": "d.md"}));
     std::fs::copy(folder.path().join("d.md"), folder.path().join("c.md")).unwrap();

@@ -135,6 +135,12 @@ impl Filter {
         !(self.not.is_empty() && self.only.is_empty())
     }
 
+    /// Whether all that it keeps back is found in any text, in whatever words: what detectors know.
+    #[must_use]
+    pub fn is_found_in_text(&self) -> bool {
+        self.only.is_empty() && self.not.iter().all(|matcher| !matcher.found_by().is_empty())
+    }
+
     /// What is enforced, in the names that can be typed for it; each line of this text is a part.
     #[must_use]
     pub fn names(&self) -> String {

@@ -105,7 +105,7 @@ fn erase(
     shown: &str,
 ) -> Result<Forgotten, Failure> {
     if listed.digest().to_string() != shown {
-        let failure = Failure::new(Code::Conflict, "it is not as it was listed any more");
+        let failure = Failure::new(Code::Conflict, "the list is out of date");
         return Err(failure.with_hint("nothing was erased; look at the new list"));
     }
     let is_in_memory = listed.places.iter().any(|place| place.place != PlaceKind::Draft);
