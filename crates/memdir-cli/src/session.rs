@@ -12,6 +12,7 @@ use super::output::{Lines, say};
 use super::stop::{Stop, usage};
 use super::{file, open, talk};
 use memdir_agent::{self as agent, Family, KeptMessage, KeptToolCall, Replayed, Session};
+use memdir_core::report::Code;
 use memdir_engine::Engine;
 use memdir_tools::ServerName;
 use memdir_vault::{MOST_SESSION_BYTES, SessionInfo};
@@ -90,10 +91,10 @@ fn used(engine: &Engine, id: &str) -> (BTreeSet<ServerName>, Vec<KeptToolCall>) 
 
 fn replay(global: &Global, file: &Path) -> Result<u8, Stop> {
     let opened = open::open(global)?;
-    let named = file.to_str().filter(|_| !file.exists()).map(|id| opened.engine.read_session(id)).transpose()?;
-    let lines = match named.flatten() {
-        Some(lines) => lines,
-        None => read(file)?,
+    let lines = match file.to_str().filter(|_| !file.exists()).map(|id| opened.engine.read_session(id)) {
+        Some(Ok(Some(lines))) => lines,
+        Some(Err(failure)) if failure.code != Code::NotFound => return Err(failure.into()),
+        _ => read(file)?,
     };
     let settings = talk::settings_of(&opened.config, Family::Capable, "ask");
     let replayed = agent::replay(&opened.engine, &lines, &settings)?;
