@@ -41,7 +41,7 @@ fuzz_target!(|edits: Vec<(u32, u8)>| {
     let _ = std::fs::remove_file(state.join("history.sqlite-shm"));
     if let Some(vault) = open(&root) {
         let _ = vault.log(&LogQuery { limit: 10, ..LogQuery::default() });
-        let _ = (vault.steps(1), vault.image_at(&path, 1), vault.newest_to_undo());
+        let _ = (vault.steps(1), vault.image_at(&path, 1), vault.newest_to_undo(None));
         drop(vault.lock());
     }
     let note = std::fs::read_to_string(root.join("a.md")).unwrap();
