@@ -166,9 +166,12 @@ pub(super) fn read(path: &Path, most: u64) -> io::Result<Option<(Vec<u8>, Metada
     Ok(Some((content, metadata)))
 }
 
-/// Whether a path that leads nowhere is a link, or goes through one, whose place may be on a drive that is not there now.
+/// Whether a path leads nowhere since it is a link that does, or goes through one: its target may be on a drive that is not there now.
 fn is_behind_link(path: &Path) -> bool {
-    path.ancestors().find_map(|part| std::fs::symlink_metadata(part).ok()).is_some_and(|found| found.is_symlink())
+    // The longest part of the path that has a name. A link that leads somewhere only lacks what would be behind it.
+    path.ancestors()
+        .find(|part| std::fs::symlink_metadata(part).is_ok())
+        .is_some_and(|part| std::fs::metadata(part).is_err())
 }
 
 /// Reads a text of at most `most` bytes from a file that the person names on the command line as a `what`.
@@ -256,6 +259,22 @@ mod tests {
         std::fs::write(base.join("there"), "").unwrap();
         assert_eq!(follow(&base.join("link")).unwrap(), base.join("there"));
         assert_eq!(follow(&base.join("none")).unwrap(), base.join("none"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_behind_a_link_is_missing_only_where_the_link_leads_somewhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir(at("dotfiles")).unwrap();
+        std::os::unix::fs::symlink(at("dotfiles"), at("config")).unwrap();
+        let missing = |name: &str| read(&at(name), 10).map(|read| read.is_none()).map_err(|error| error.kind());
+        assert_eq!(missing("config/memdir/config.toml"), Ok(true), "there is none yet");
+        assert_eq!(missing("none/config.toml"), Ok(true));
+        std::fs::rename(at("dotfiles"), at("elsewhere")).unwrap();
+        assert_eq!(missing("config/memdir/config.toml"), Err(io::ErrorKind::NotFound));
+        std::os::unix::fs::symlink(at("gone.toml"), at("config.toml")).unwrap();
+        assert_eq!(missing("config.toml"), Err(io::ErrorKind::NotFound));
     }
 
     #[test]
