@@ -171,7 +171,7 @@ impl Writer<'_> {
     ///
     /// # Errors
     ///
-    /// Nothing waits then: [`VaultError::DiskFull`], [`VaultError::NoWriteAccess`] and others of the system.
+    /// Nothing waits then, unless the file cannot be taken away again either: [`VaultError::DiskFull`], [`VaultError::NoWriteAccess`] and others of the system.
     pub fn file_proposal(
         &mut self,
         Numbers { number, own }: Numbers,
@@ -201,7 +201,7 @@ impl Writer<'_> {
             Chain::open(transaction, entries.len())?.append(None, entries, author, time)
         });
         if let (Err(_), Some(folder)) = (&noted, &folder) {
-            // Nobody has seen its number. Should the file stay, its number was never given.
+            // Nobody has seen its number. Should the file stay, it waits, as one of which the history does not know.
             let _ = folder.remove_file(name_of(number));
         }
         noted
