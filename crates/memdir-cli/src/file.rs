@@ -169,9 +169,7 @@ pub(super) fn read(path: &Path, most: u64) -> io::Result<Option<(Vec<u8>, Metada
 /// Whether a path leads nowhere since it is a link that does, or goes through one: its target may be on a drive that is not there now.
 fn is_behind_link(path: &Path) -> bool {
     // The longest part of the path that has a name. A link that leads somewhere only lacks what would be behind it.
-    path.ancestors()
-        .find(|part| std::fs::symlink_metadata(part).is_ok())
-        .is_some_and(|part| std::fs::metadata(part).is_err())
+    path.ancestors().find(|part| std::fs::symlink_metadata(part).is_ok()).is_some_and(|part| follow(part).is_err())
 }
 
 /// Reads a text of at most `most` bytes from a file that the person names on the command line as a `what`.
