@@ -82,7 +82,10 @@ fn a_session_is_done_again_on_a_copy() {
     assert_eq!(env.read("user.md"), "# Ada\n\n- city: Paris\n");
     let who = env.run(&["log", "--json"], "");
     assert_eq!(object(&who.stdout)["entries"][0]["door"], "ask");
-    let ran = env.run(&["session", "replay", file, "--json"], "");
+    let before = env.files();
+    assert_eq!(env.run(&["session", "replay", file], "").code, 2, "this memory is in use");
+    assert_eq!(env.files(), before);
+    let ran = env.run(&["session", "replay", file, "--json", "--yes"], "");
     assert_eq!((ran.code, object(&ran.stdout)["differences"].as_array().unwrap().len()), (4, 1), "{}", ran.stdout);
     assert_eq!(env.run(&["session", "replay", "not there"], "").code, 2);
 }
@@ -143,16 +146,19 @@ fn served(standin: &Standin, more: &str) -> String {
 
 #[test]
 fn a_day_has_so_many_tokens() {
-    let standin = Standin::answers(["<reply>Hi.</reply>", "<reply>Never asked for.</reply>"]);
-    let env = Env::ada().quick().settings(&served(&standin, "tokens_a_day = 30"));
+    // More than half of what a day has, and the prompt is more than the rest.
+    let long = format!("<reply>Hi{}</reply>", "!".repeat(6_000));
+    let standin = Standin::answers([long.as_str(), "<reply>Never asked for.</reply>"]);
+    let env = Env::ada().quick().settings(&served(&standin, "tokens_a_day = 6500"));
     let first = env.run(&["ask", "Hello"], "");
-    assert_eq!((first.code, first.stdout.as_str()), (0, "Hi.\n"), "{first:?}");
+    assert!(first.code == 0 && first.stdout.starts_with("Hi!"), "{first:?}");
     let second = env.run(&["ask", "Hello"], "");
     assert_eq!((second.code, second.stdout.as_str()), (4, ""), "{second:?}");
-    assert!(second.stderr.contains("note: no tokens are left for today"), "{second:?}");
+    assert!(second.stderr.contains("note: too few tokens are left for today"), "{second:?}");
     let chat = env.run(&["chat"], "Hello\n");
     assert_eq!((chat.code, chat.stdout.as_str()), (4, ""), "{chat:?}");
-    assert!(chat.stderr.contains("no tokens are left for today"), "{chat:?}");
+    assert!(chat.stderr.contains("too few tokens are left for today"), "{chat:?}");
+    assert_eq!(standin.asked().len(), 1, "what cannot be paid for is not sent");
 }
 
 #[test]

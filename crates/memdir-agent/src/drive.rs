@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use tokio_util::sync::CancellationToken;
 
 use super::asked::Asked;
+use super::budget::Estimate;
 use super::line::{Act, Line, Word};
 use super::run::{Decided, Finish, Run, Step};
 use super::staged::Stages;
@@ -16,7 +17,7 @@ use memdir_dialect::Parsed;
 use memdir_engine::{Caller, Consent, Guard};
 use memdir_model::{Answer, End, Heard, ModelError, Request, Role};
 use memdir_plan::Seen;
-use memdir_policy::{Filter, holds_secret};
+use memdir_policy::Filter;
 
 /// A message while it is answered: what is known of it, who hears, what stops it, and what came of it so far.
 pub(super) struct Answering<'a> {
@@ -25,9 +26,6 @@ pub(super) struct Answering<'a> {
     pub(super) stop: &'a CancellationToken,
     pub(super) said: &'a mut Said,
 }
-
-/// What is kept of a turn that holds a secret, which is refused and stands nowhere.
-const WITHHELD: &str = "<think>left out: it held a secret</think>";
 
 impl Agent<'_> {
     /// Does what the run says until it is done.
@@ -68,8 +66,9 @@ impl Agent<'_> {
         }
     }
 
-    /// Asks the model, and counts what it used: the answer, and the milliseconds that it took. What it writes is heard as it comes
-    /// only where nothing in it may have to be withheld.
+    /// Asks the model, and counts what it used, also where the answer broke off: the answer, and the milliseconds that it took. What it
+    /// writes is heard as it comes only where nothing in it may have to be withheld. It is not asked where what it would read, by an
+    /// estimate, is more than may still be used.
     pub(super) fn ask_model(
         &mut self,
         request: &Request,
@@ -80,7 +79,12 @@ impl Agent<'_> {
         mut stream: Option<&mut Stream<'_>>,
     ) -> Result<(Answer, u64), AgentError> {
         let is_open = asked.filters.is_empty() && stream.is_some();
+        let mut estimate = Estimate::of(request);
+        if self.settings.tokens.is_some_and(|most| spent.counted().saturating_add(estimate.sent) > most) {
+            return Err(AgentError::Tokens);
+        }
         let mut hear = |heard: Heard<'_>| {
+            estimate.hear(heard);
             if is_open || matches!(heard, Heard::Reading { .. } | Heard::Again(_)) {
                 edge.hear(Event::Model(heard));
             }
@@ -91,6 +95,7 @@ impl Agent<'_> {
         let answer = self.model.answer(request, &mut hear, stop);
         let took = (self.settings.clock)().since(started).as_millis();
         let ms = u64::try_from(took).unwrap_or(u64::MAX);
+        estimate.count(answer.as_ref().err(), spent);
         let answer = answer.inspect_err(|_| tracing::info!(ms, "the model has not answered"))?;
         let Answer { input_tokens, output_tokens, reused_tokens, .. } = answer;
         tracing::info!(
@@ -154,11 +159,12 @@ impl Agent<'_> {
     /// Writes down a turn that the run is given.
     pub(super) fn record_turn(&mut self, run: &Run, answer: &Answer, ms: u64) {
         let Answer { input_tokens, output_tokens, reused_tokens, .. } = *answer;
+        self.recorded.add(answer);
         self.recorder.write(&Line::Turn {
             message: self.session.last,
             turn: run.turns().len() as u64 + 1,
             time: (self.settings.clock)(),
-            text: if holds_secret(&answer.text) { WITHHELD.to_owned() } else { answer.text.clone() },
+            text: answer.text.clone(),
             is_cut: answer.end == End::Cut,
             input_tokens,
             output_tokens,

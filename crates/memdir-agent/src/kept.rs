@@ -112,7 +112,8 @@ impl KeptMessage {
             | Line::Model { .. }
             | Line::Switches { .. }
             | Line::Turn { .. }
-            | Line::Stage { .. } => {}
+            | Line::Stage { .. }
+            | Line::Used { .. } => {}
         }
     }
 }

@@ -206,6 +206,8 @@ impl Said {
 pub struct Spent {
     /// Tokens that it was given.
     pub input_tokens: u64,
+    /// How many of these it knew from before.
+    pub reused_tokens: u64,
     /// Tokens that it wrote.
     pub output_tokens: u64,
     /// Milliseconds that it took.
@@ -217,7 +219,13 @@ impl Spent {
     fn add(&mut self, answer: &Answer) {
         // A server, or the file of a session, may say any number.
         self.input_tokens = self.input_tokens.saturating_add(answer.input_tokens);
+        self.reused_tokens = self.reused_tokens.saturating_add(answer.reused_tokens);
         self.output_tokens = self.output_tokens.saturating_add(answer.output_tokens);
+    }
+
+    /// The tokens that count for a limit: read, as far as they were not known from before, and written.
+    fn counted(&self) -> u64 {
+        self.input_tokens.saturating_sub(self.reused_tokens).saturating_add(self.output_tokens)
     }
 }
 
@@ -233,6 +241,9 @@ pub enum AgentError {
     /// The session's list of actions names one that there is not.
     #[error(transparent)]
     Switches(#[from] GrantError),
+    /// What the model would have to read is more than may still be used. [`Agent::say`] gives [`Notice::Tokens`] instead.
+    #[error("too few tokens are left for today")]
+    Tokens,
 }
 
 impl From<Failure> for AgentError {
@@ -255,6 +266,8 @@ pub struct Agent<'e> {
     /// Whether the session is kept in the memory.
     is_kept: bool,
     recorder: Recorder,
+    /// What the lines of the message that is answered say was used.
+    recorded: Spent,
     /// What is known of the last turn of a small model, beside its text.
     expanded: small::Expanded,
 }
@@ -279,6 +292,7 @@ impl<'e> Agent<'e> {
             tools: tools::Tools::default(),
             is_kept: false,
             recorder: Recorder::default(),
+            recorded: Spent::default(),
             expanded: small::Expanded::default(),
         }
     }
@@ -377,6 +391,7 @@ impl<'e> Agent<'e> {
         gather(&run, said);
         let finish = match ended {
             Ok(finish) => finish,
+            Err(AgentError::Tokens) => Finish { reply: None, notice: Some(Notice::Tokens) },
             Err(error) => {
                 self.end_exchange(&asked, said, None);
                 return Err(error);
@@ -389,9 +404,24 @@ impl<'e> Agent<'e> {
         Ok(())
     }
 
+    /// Writes down what was used beside what the turns and stages say.
+    fn record_rest(&mut self, said: &Said) {
+        let (all, told) = (said.spent, self.recorded);
+        let [input_tokens, output_tokens, reused_tokens] = [
+            all.input_tokens.saturating_sub(told.input_tokens),
+            all.output_tokens.saturating_sub(told.output_tokens),
+            all.reused_tokens.saturating_sub(told.reused_tokens),
+        ];
+        if input_tokens > 0 || output_tokens > 0 {
+            let (message, time) = (said.number, (self.settings.clock)());
+            self.recorder.write(&Line::Used { message, time, input_tokens, output_tokens, reused_tokens });
+        }
+    }
+
     fn begin_exchange(&mut self, asked: &Asked, said: &Said) {
         // Its number is taken, whatever becomes of it.
         self.session.last = said.number;
+        self.recorded = Spent::default();
         self.recorder.write(&Line::Message {
             message: said.number,
             time: (self.settings.clock)(),
@@ -410,6 +440,7 @@ impl<'e> Agent<'e> {
         let (message, reply, batches) = (asked.message.clone(), said.reply.clone(), said.batches.clone());
         let filters = [self.session.switches.filters.as_slice(), &asked.own].concat();
         self.session.exchanges.push(Exchange { number: said.number, message, reply, receipt, batches, filters });
+        self.record_rest(said);
         let failed = variables.is_none();
         let new = variables.map_or_else(Map::new, |variables| {
             // What filters kept from the model is still there when they are off.
@@ -427,7 +458,7 @@ impl<'e> Agent<'e> {
             failed,
             variables: new,
         });
-        let Spent { input_tokens, output_tokens, ms } = said.spent;
+        let Spent { input_tokens, output_tokens, ms, .. } = said.spent;
         let (turns, changed) = (said.turns, said.changed.len());
         tracing::info!(turns, changed, failed, input_tokens, output_tokens, ms, "message is over");
     }

@@ -15,7 +15,7 @@ use memdir_core::report::{Code, Failure, Outcome, Value, Variables};
 use memdir_core::time::Timestamp;
 use memdir_model::{Answer, End};
 use memdir_plan::Seen;
-use memdir_policy::Mode;
+use memdir_policy::{Mode, holds_secret};
 
 /// The form of a line.
 const VERSION: u32 = 1;
@@ -67,6 +67,8 @@ pub(super) enum Line {
         reused_tokens: u64,
         ms: u64,
     },
+    /// What was used for the message beside what its turns and stages say: answers that broke off or were stopped, estimated.
+    Used { message: u64, time: Timestamp, input_tokens: u64, output_tokens: u64, reused_tokens: u64 },
     /// The calls of a turn were concluded. What notes hold is left out.
     Acted {
         message: u64,
@@ -160,6 +162,13 @@ pub(super) enum Word {
     Later,
 }
 
+/// What stands for a text of the model or of a note that holds a secret: such a text is kept nowhere.
+const WITHHELD: &str = "left out: it held a secret";
+/// The same for a turn, as a thought: whoever replays it finds neither calls nor a reply.
+const WITHHELD_TURN: &str = "<think>left out: it held a secret</think>";
+/// The fields of a line that hold what the model wrote, or what came of that.
+const WRITTEN: [&str; 5] = ["actions", "notice", "receipt", "reply", "variables"];
+
 /// What every line has, whatever its version.
 #[derive(Deserialize)]
 struct Versioned {
@@ -167,13 +176,29 @@ struct Versioned {
 }
 
 impl Line {
-    /// The line as it is written.
+    /// The line as it is written, without secrets but those that the person wrote.
     pub(super) fn encode(&self) -> Result<Vec<u8>, Failure> {
         let broken = |error: serde_json::Error| Failure::new(Code::Internal, error.to_string());
-        let Json::Object(rest) = serde_json::to_value(self).map_err(broken)? else { return Ok(Vec::new()) };
+        let Json::Object(mut rest) = serde_json::to_value(self).map_err(broken)? else { return Ok(Vec::new()) };
+        if let (Self::Turn { text, .. }, Some(kept)) = (self, rest.get_mut("text"))
+            && holds_secret(text)
+        {
+            *kept = Json::from(WITHHELD_TURN);
+        }
+        rest.iter_mut().filter(|(field, _)| WRITTEN.contains(&field.as_str())).for_each(|(_, value)| withhold(value));
         let mut line = Map::from_iter([("version".to_owned(), Json::from(VERSION))]);
         line.extend(rest);
         serde_json::to_vec(&line).map_err(broken)
+    }
+}
+
+/// Leaves out the texts that hold a secret.
+fn withhold(value: &mut Json) {
+    match value {
+        Json::String(text) if holds_secret(text) => WITHHELD.clone_into(text),
+        Json::Array(values) => values.iter_mut().for_each(withhold),
+        Json::Object(fields) => fields.values_mut().for_each(withhold),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => {}
     }
 }
 

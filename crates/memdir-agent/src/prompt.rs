@@ -148,8 +148,8 @@ pub(super) fn unknown(missing: &[String]) -> String {
         return String::new();
     }
     format!(
-        "Nothing is known of what the message asks, as far as words tell: no note has {}. Unless a note says it in other words, \
-         answer that the memory does not say it, and guess nothing.\n\n",
+        "No note that is shown has the words: {}. If the message asks something that these notes do not say in other words \
+         either, answer that the memory does not say it, and guess nothing.\n\n",
         fenced(&missing.join(", "))
     )
 }

@@ -112,6 +112,7 @@ fn say_again(agent: &mut Agent<'_>, told: Told, replayed: &mut Replayed) -> Resu
     match agent.say(&told.text, &mut edge, &CancellationToken::new(), &mut said) {
         Ok(()) | Err(AgentError::Model(_)) => {}
         Err(AgentError::Memory(failure)) => return Err(failure),
+        Err(error @ AgentError::Tokens) => return Err(Failure::new(Code::Internal, error.to_string())),
         Err(AgentError::Switches(error)) => return Err(Failure::new(Code::Usage, error.to_string())),
     }
     replayed.messages += 1;
@@ -182,7 +183,8 @@ fn read(bytes: &[u8]) -> Result<(String, Vec<Told>), Failure> {
                     Failure::new(Code::Unavailable, format!("message {message} of the session was forgotten"));
                 return Err(failure.with_hint("what came after it cannot be done again"));
             }
-            (
+            (Line::Used { .. }, _)
+            | (
                 Line::Turn { .. }
                 | Line::Stage { .. }
                 | Line::Acted { .. }

@@ -175,7 +175,7 @@ impl Session {
                 let filters = [self.written.switches.filters.clone(), own].concat();
                 self.exchanges.push(Exchange { number: message, message: text, filters, ..Exchange::default() });
             }
-            Line::Turn { .. } | Line::Stage { .. } => {}
+            Line::Turn { .. } | Line::Stage { .. } | Line::Used { .. } => {}
             // What it said is not in the file.
             Line::Called { tool, .. } => self.tools.words.forget(&tool),
             Line::Acted { seen, receipt, batch, .. } | Line::Decided { seen, receipt, batch, .. } => {

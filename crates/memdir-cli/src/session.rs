@@ -27,11 +27,16 @@ pub(super) enum SessionCommand {
         /// Its name
         id: String,
     },
-    /// Replay a conversation without a model, on a copy of the notes as they were then. The permission mode and the
-    /// person's answers come from the file, so replay only files you trust
+    /// Replay a conversation without a model: what it did is done again, to the notes of this memory. Name a copy of
+    /// the notes as they were then, with --memory. The permission mode and the person's answers come from the file, so
+    /// replay only files you trust
     Replay {
         /// Its name; or the file with its lines, from `.memdir/*/sessions` of another memory
         file: PathBuf,
+
+        /// Also where the memory has a history, which a copy that was made for this has not
+        #[arg(long)]
+        yes: bool,
     },
 }
 
@@ -42,7 +47,7 @@ pub(super) fn run(global: &Global, command: &SessionCommand) -> Result<u8, Stop>
             open::open(global)?.engine.remove_session(id)?;
             global.answer(&json!({"removed": id}), |_| Ok(()))
         }
-        SessionCommand::Replay { file } => replay(global, file),
+        SessionCommand::Replay { file, yes } => replay(global, file, *yes),
     }
 }
 
@@ -89,8 +94,12 @@ fn used(engine: &Engine, id: &str) -> (BTreeSet<ServerName>, Vec<KeptToolCall>) 
     (tools, KeptMessage::of(&lines).into_iter().flat_map(|message| message.tool_calls).collect())
 }
 
-fn replay(global: &Global, file: &Path) -> Result<u8, Stop> {
+fn replay(global: &Global, file: &Path, is_sure: bool) -> Result<u8, Stop> {
     let opened = open::open(global)?;
+    if !is_sure && opened.engine.has_history()? {
+        let hint = "name a copy of the notes, without `.memdir`, with `--memory`; or add `--yes`";
+        return Err(usage("this memory has a history, and its notes would be changed", hint).into());
+    }
     let lines = match file.to_str().filter(|_| !file.exists()).map(|id| opened.engine.read_session(id)) {
         Some(Ok(Some(lines))) => lines,
         Some(Err(failure)) if failure.code != Code::NotFound => return Err(failure.into()),

@@ -282,7 +282,7 @@ pub(super) fn agent_failure(error: &AgentError) -> Failure {
     match error {
         AgentError::Model(error) => failure(error),
         AgentError::Memory(failure) => failure.clone(),
-        AgentError::Switches(error) => Failure::new(Code::Usage, error.to_string()),
+        AgentError::Switches(_) | AgentError::Tokens => Failure::new(Code::Usage, error.to_string()),
     }
 }
 

@@ -319,6 +319,15 @@ impl Engine {
         self.vault.other_histories()
     }
 
+    /// Whether this machine has a history of this memory.
+    ///
+    /// # Errors
+    ///
+    /// `io`, `damaged`, `busy`: the history cannot be read.
+    pub fn has_history(&self) -> Result<bool, Failure> {
+        self.vault.has_history().map_err(|error| failure(&error))
+    }
+
     /// Why the history cannot be used now; `None` where it can. Notes are read all the same, and leave no entry in the audit.
     /// What a crash has left unfinished is finished on the way.
     #[must_use]

@@ -250,7 +250,7 @@ impl Engine {
 
     /// Takes the lock for a decision; nothing is made where no proposal ever was.
     fn lock_inbox(&self, id: u64) -> Result<Writer<'_>, Failure> {
-        if !self.vault.has_history().map_err(|error| failure(&error))? {
+        if !self.has_history()? {
             return Err(gone(id, 0));
         }
         self.vault.lock().map_err(|error| failure(&error))

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::{Engine, FactsQuery, FoundFact, failure};
+use super::{Engine, FactsQuery, FoundFact};
 use memdir_check::{self as check, Finding, Kind, Side};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{FactState, Failure, Provenance, Writing};
@@ -67,7 +67,7 @@ impl Engine {
         let mut asked = BTreeSet::new();
         let mut questions = self.disputes()?;
         if questions.len() < limit {
-            let known = self.vault.has_history().map_err(|error| failure(&error))?;
+            let known = self.has_history()?;
             let query = FactsQuery { why: known, ..FactsQuery::current() };
             let facts = self.facts(&query)?.facts;
             questions.extend(facts.iter().filter(|fact| fact.state == FactState::Unconfirmed).filter_map(unconfirmed));

@@ -50,6 +50,7 @@ impl Agent<'_> {
         let next = stages.answered(&answer);
         let Answer { input_tokens, output_tokens, reused_tokens, .. } = answer;
         let is_read = !stages.is_again() && next != Next::Plain;
+        self.recorded.add(&answer);
         self.recorder.write(&Line::Stage {
             message: self.session.last,
             time: (self.settings.clock)(),

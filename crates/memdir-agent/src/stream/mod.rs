@@ -21,6 +21,10 @@ pub enum Written<'a> {
 
 /// How much of a reply is looked at while it is written, in bytes; what is longer is shown when it is whole.
 const MOST: usize = 16 << 10;
+/// How blocks of calls begin and end that end a turn.
+const STOPS: [(&str, &str); 2] = [("<actions", "</actions>"), ("<mcp:tool>", "</mcp:tool>")];
+/// What opens code or a quotation.
+const QUOTES: [char; 9] = ['`', '"', '\'', '“', '„', '‘', '‚', '«', '‹'];
 /// Shorter sentences are looked at together, in bytes.
 const LEAST: usize = 24;
 
@@ -153,6 +157,25 @@ pub(super) fn end_with_reply(answer: &mut Answer) {
     if let Some(end) = preview.end() {
         answer.text.truncate(end);
         answer.end = End::Done;
+    }
+    close_quotation(&mut answer.text);
+}
+
+/// Closes the code or the quotation in which the block stands that ended a turn: the mark that closes it stands behind the stop text, where
+/// nobody has read, and without it the model would have asked for what it only quotes.
+fn close_quotation(text: &mut String) {
+    let opened =
+        STOPS.into_iter().find_map(|(open, close)| text.trim_end().ends_with(close).then(|| text.rfind(open))?);
+    let before = opened.and_then(|opened| text.get(..opened)).unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let Some(mark) = line.chars().next_back().filter(|mark| QUOTES.contains(mark)) else { return };
+    let marks = line.len() - line.trim_end_matches(mark).len();
+    // A fence that is all of its line, and a mark that closes what another has opened, quote nothing.
+    let is_fence = marks >= 3 && line.trim() == "`".repeat(marks);
+    let is_straight = mark.is_ascii();
+    let is_open = !is_straight || marks > 1 || line.matches(mark).count() % 2 == 1;
+    if is_open && !is_fence {
+        text.extend(std::iter::repeat_n(if is_straight { mark } else { '”' }, marks / mark.len_utf8()));
     }
 }
 

@@ -195,3 +195,19 @@ fn what_is_thought_is_not_told_where_something_has_to_be_withheld() {
     assert_eq!(told(&filters, &heard), ["Other"]);
     assert_eq!(told(&[], &heard).len(), 2);
 }
+
+#[test]
+fn what_a_model_only_quotes_at_the_end_of_its_turn_is_not_asked_for() {
+    let call = r#"<actions>[{"action":"set_fact","path":"user.md","key":"city","value":"Porto"}]</actions>"#;
+    let is_asked = |before: &str| {
+        let mut answer = answer(&format!("{before}{call}"), End::Done);
+        end_with_reply(&mut answer);
+        !memdir_dialect::parse(answer.text.as_bytes()).entries.is_empty()
+    };
+    for quoted in ["I could send `", "The note says \"", "It says “", "Both ``", "It asks for '", "Il dit «"] {
+        assert!(!is_asked(quoted), "{quoted}");
+    }
+    for meant in ["", "I save it.\n", "```\n", "```json\n", "The key is `city`", "You said \"Porto\"", "`a` and `b` "] {
+        assert!(is_asked(meant), "{meant}");
+    }
+}

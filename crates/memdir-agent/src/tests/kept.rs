@@ -89,6 +89,28 @@ fn kind(line: &str) -> String {
     line["kind"].as_str().unwrap().to_owned()
 }
 
+/// A key as a server of models gives them out.
+const KEY: &str = "sk-proj-abcdEFGH1234567890abcdEFGH1234567890abcd";
+
+#[test]
+fn a_conversation_keeps_no_secret_that_the_person_has_not_written() {
+    let env = Env::new();
+    std::fs::write(env.folder.path().join("keys.md"), format!("# Keys\n\n- key: {KEY}\n")).unwrap();
+    let read = r#"<actions>[{"action":"read_file","path":"keys.md","assign_to":"it"}]</actions>"#;
+    let named = format!(
+        r#"<actions>[{{"action":"create_file","path":"{KEY}.md","content":"x"}},{{"action":"list_files"}}]</actions>"#
+    );
+    let (said, session) =
+        env.say(begun(), "my key?", &[read, &named, &format!("<reply>It is {KEY}, I think.</reply>")]);
+    assert!(said.reply.unwrap().contains(KEY), "the person is told");
+    assert!(!env.file().contains(KEY), "{}", env.file());
+    let loaded = Session::load(&env.engine(), ID).unwrap();
+    assert_eq!(loaded.exchanges[0].reply.as_deref(), Some("left out: it held a secret"));
+    let (said, _) = env.say(session, &format!("my key is {KEY}"), &["<reply>Good.</reply>"]);
+    assert_eq!(said.reply.as_deref(), Some("Good."));
+    assert!(env.file().contains(KEY), "what the person said stays as it was said");
+}
+
 #[test]
 fn a_session_cut_after_any_byte_can_be_gone_on_with() {
     let env = Env::new();

@@ -240,7 +240,7 @@ impl Asks for Talker<'_> {
     fn ask(&mut self, question: &str) -> Result<Option<String>, ChangeError> {
         Ok(match self.lines.answer(question) {
             Typed::Text(typed) => Some(typed.trim().to_owned()),
-            Typed::Stopped | Typed::End => None,
+            Typed::Stopped | Typed::End | Typed::Unreadable(_) => None,
         })
     }
 }

@@ -29,7 +29,7 @@ impl Asked for Talker<'_> {
     fn line(&mut self, question: &str) -> Option<String> {
         match self.lines.answer(question) {
             Typed::Text(typed) => Some(typed.trim().to_owned()),
-            Typed::Stopped | Typed::End => None,
+            Typed::Stopped | Typed::End | Typed::Unreadable(_) => None,
         }
     }
 }

@@ -14,6 +14,8 @@ pub(super) enum Typed {
     Stopped,
     /// Nothing more comes: Ctrl-D, or the end of the input.
     End,
+    /// Nothing more is read: why what comes is no message.
+    Unreadable(&'static str),
 }
 
 /// Something that has what the person types.
@@ -46,14 +48,19 @@ impl Plain {
     }
 }
 
-/// Reads line after line. A line that is too long ends it: half a message is none.
+/// Reads line after line. A line that is no text, or too long, ends it: half a message is none.
 fn read(input: &mut impl BufRead, to: &Sender<Typed>) {
     loop {
         let mut line = Vec::new();
         let read = input.by_ref().take(MAX_LINE + 1).read_until(b'\n', &mut line);
-        let is_whole = read.is_ok_and(|read| read > 0 && read as u64 <= MAX_LINE);
-        let typed = if is_whole { Typed::Text(String::from_utf8_lossy(&line).into_owned()) } else { Typed::End };
-        if to.send(typed).is_err() || !is_whole {
+        let typed = match (read, String::from_utf8(line)) {
+            (Err(_) | Ok(0), _) => Typed::End,
+            (Ok(read), _) if read as u64 > MAX_LINE => Typed::Unreadable("a line has more than 1 MiB"),
+            (Ok(_), Ok(line)) => Typed::Text(line),
+            (Ok(_), Err(_)) => Typed::Unreadable("standard input cannot be read: a line is not UTF-8"),
+        };
+        let is_text = matches!(typed, Typed::Text(_));
+        if to.send(typed).is_err() || !is_text {
             return;
         }
     }
@@ -88,7 +95,8 @@ mod tests {
         let text = |text: &str| Typed::Text(text.to_owned());
         check(b"", &[Typed::End]);
         check(b"one\ntwo", &[text("one\n"), text("two"), Typed::End]);
-        check(b"\xff\n", &[text("\u{fffd}\n"), Typed::End]);
-        check(&vec![b'a'; (1 << 20) + 1], &[Typed::End]);
+        let not_text = Typed::Unreadable("standard input cannot be read: a line is not UTF-8");
+        check(b"one\ncaf\xe9\ntwo\n", &[text("one\n"), not_text]);
+        check(&vec![b'a'; (1 << 20) + 1], &[Typed::Unreadable("a line has more than 1 MiB")]);
     }
 }

@@ -201,6 +201,7 @@ impl Chat<'_> {
             let status = self.status();
             let text = match self.talker.lines.message(&status) {
                 Typed::End => return Ok(()),
+                Typed::Unreadable(why) => return Err(usage(why, "send text in UTF-8, a message on each line").into()),
                 Typed::Stopped => continue,
                 Typed::Text(text) => text,
             };

@@ -141,7 +141,7 @@ impl<'h> Talker<'h> {
                     self.stop.cancel();
                     return None;
                 }
-                Typed::End => return None,
+                Typed::End | Typed::Unreadable(_) => return None,
             };
             match Word::of(&text).filter(|word| words.contains(word)) {
                 Some(word) => return Some(word),

@@ -111,7 +111,7 @@ fn concerns_one_task(error: &AgentError) -> bool {
                 | ModelError::Timeout { .. }
                 | ModelError::Broken { .. }
         ),
-        AgentError::Memory(_) | AgentError::Switches(_) => false,
+        AgentError::Memory(_) | AgentError::Switches(_) | AgentError::Tokens => false,
     }
 }
 

@@ -212,7 +212,7 @@ impl Engine {
         caller: &Caller,
     ) -> Result<Forgotten, Failure> {
         caller.check_write("forget")?;
-        if !self.vault.has_history().map_err(|error| failure(&error))? {
+        if !self.has_history()? {
             // Forgetting something that is nowhere must not begin a history.
             self.places_of(target)?;
         }
