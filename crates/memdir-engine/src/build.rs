@@ -171,6 +171,8 @@ impl Engine {
                 return Err(TreeError::Stopped.into());
             }
             done += chunk.len();
+            // Notes that answer a question equally well come in the order of their numbers, which must not depend on which thread was faster.
+            chunk.sort_unstable_by(|(one, _), (other, _)| one.path.cmp(&other.path));
             let mut writing = (putting.pace.write)(index)?;
             chunk.drain(..).try_for_each(|ready| self.put(&mut writing, ready, putting.started))?;
             writing.commit()?;

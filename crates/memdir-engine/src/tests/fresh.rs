@@ -281,3 +281,22 @@ fn a_search_waits_for_no_other_process_that_has_the_index() {
     drop(held);
     assert_eq!(holding(&engine, "amber", false), Some(2));
 }
+
+#[test]
+fn notes_are_numbered_in_the_order_of_their_paths() {
+    let names: Vec<String> = (0..200).map(|number| format!("{}/{number:03}.md", number % 7)).collect();
+    let notes: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "amber\n")).collect();
+    let (folder, cache) = (memory(&notes), memory(&[]));
+    let engine = indexed(folder.path(), cache.path(), now);
+    let mut found = Vec::new();
+    let is_answered = engine.consult(&[], Effort::Fill, false, &mut |source| {
+        let mut numbers: Vec<_> =
+            source.matching(&Stem::forms("amber")).unwrap().into_iter().map(|(note, _)| note).collect();
+        numbers.sort_unstable();
+        found = numbers.into_iter().map(|note| source.path(note).unwrap().unwrap().to_string()).collect();
+        Ok(())
+    });
+    let mut sorted = names;
+    sorted.sort_unstable();
+    assert_eq!((is_answered.unwrap(), found), (true, sorted));
+}
