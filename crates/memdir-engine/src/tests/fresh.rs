@@ -288,6 +288,7 @@ fn notes_are_numbered_in_the_order_of_their_paths() {
     let notes: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "amber\n")).collect();
     let (folder, cache) = (memory(&notes), memory(&[]));
     let engine = indexed(folder.path(), cache.path(), now);
+    engine.refresh(&|_, _| (), &|| false).unwrap();
     let mut found = Vec::new();
     let is_answered = engine.consult(&[], Effort::Fill, false, &mut |source| {
         let mut numbers: Vec<_> =
