@@ -6,7 +6,7 @@ use std::io::Write;
 use super::args::Global;
 use super::output::{Lines, say};
 use super::stop::Stop;
-use super::{open, progress};
+use super::{doctor, open, progress};
 use memdir_check::{self as check, Checked, Finding, Kind};
 use memdir_core::path::MemoryPath;
 use memdir_engine::Engine;
@@ -24,7 +24,13 @@ pub(super) fn run(global: &Global, kind: Option<Kind>, is_all: bool) -> Result<u
         checked.findings.retain(|finding| finding.kind == kind);
     }
     let mends = opened.engine.mendable(&checked.findings);
-    global.answer(&checked, |stdout| show(&checked, mends, is_all, stdout))
+    let code = global.answer(&checked, |stdout| show(&checked, mends, is_all, stdout))?;
+    // No finding can name them.
+    let is_asked = kind.is_none_or(|kind| matches!(kind, Kind::UnportableName | Kind::Unreadable));
+    if let Some(ignored) = doctor::ignored(&opened.engine).filter(|_| is_asked) {
+        say(format!("note: {ignored}; {}", doctor::RENAME_IGNORED))?;
+    }
+    Ok(code)
 }
 
 /// Checks a memory, with a bar on a terminal.

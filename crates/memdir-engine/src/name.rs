@@ -3,7 +3,7 @@
 use super::Engine;
 use super::facts::scan_in;
 use super::observe::notes_in;
-use memdir_core::catalog::{invalid_path, nearest};
+use memdir_core::catalog::{invalid_path, nearest, shorten};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
 use memdir_note::target::comparable;
@@ -16,11 +16,17 @@ impl Engine {
     ///
     /// What is there under that path is meant first, then what is with `.md`, then a file name anywhere, a title or an alias. A text
     /// with a `/` or with `.md` at its end is a path, in any case: it is given back as it is where nothing is there, since the caller may mean a note that is gone.
+    /// Another accent makes another name: what is done to the note may be its deletion.
     ///
     /// # Errors
     ///
     /// `ambiguous_link` where several notes are called so, `not_found` with the nearest name, `invalid_path`, `io`.
     pub fn note_named(&self, said: &str) -> Result<MemoryPath, Failure> {
+        let is_exact = |path: &String| *path == said || path.strip_suffix(".md") == Some(said);
+        if said.trim() != said && self.unnamed().iter().any(is_exact) {
+            let failure = Failure::new(Code::InvalidPath, format!("memdir cannot use the name `{}`", shorten(said)));
+            return Err(failure.with_hint("rename the note in another program: no blank at the start"));
+        }
         named_in(&self.vault, &self.settings.limits, said)
     }
 
@@ -57,26 +63,28 @@ pub(super) fn named_in(tree: &impl Tree, limits: &Limits, said: &str) -> Result<
             return Ok(path.clone());
         }
     }
-    let quoted = format!("`{}`", memdir_core::catalog::shorten(said));
-    let wanted = comparable(name);
+    let quoted = format!("`{}`", shorten(said));
+    let wanted = as_typed(name);
     let notes = notes_in(tree, None).map_err(plan::failure)?;
     if path.is_note() || name.contains('/') {
-        let is_same = |note: &&MemoryPath| bare(&comparable(note.as_str())) == bare(&wanted);
+        let is_same = |note: &&MemoryPath| bare(&as_typed(note.as_str())) == bare(&wanted);
         return Ok(the_only(&quoted, notes.iter().filter(is_same))?.unwrap_or(path));
     }
-    if let Some(found) = the_only(&quoted, notes.iter().filter(|note| comparable(note.stem()) == wanted))? {
+    if let Some(found) = the_only(&quoted, notes.iter().filter(|note| as_typed(note.stem()) == wanted))? {
         return Ok(found);
     }
     let files = scan_in(tree, limits, NoteNames::of)?.into_iter();
     let called: Vec<NoteNames> = files.filter_map(|file| file.seen.flatten()).collect();
-    let wanted = words::fold(name);
-    let is_called = |called: &&NoteNames| called.names.iter().any(|name| words::fold(name.trim()) == wanted);
+    let is_called = |called: &&NoteNames| called.names.iter().any(|name| as_typed(name.trim()) == wanted);
     if let Some(found) = the_only(&quoted, called.iter().filter(is_called).map(|called| &called.path))? {
         return Ok(found);
     }
     let names = called.iter().flat_map(|called| called.names.iter().map(String::as_str));
-    let near = nearest(name, names.chain(notes.iter().map(MemoryPath::stem)));
-    let failure = Failure::new(Code::NotFound, format!("no note is called `{}`", memdir_core::catalog::shorten(name)));
+    let names: Vec<&str> = names.chain(notes.iter().map(MemoryPath::stem)).collect();
+    let unaccented = words::fold(name);
+    let accented = names.iter().find(|name| words::fold(name.trim()) == unaccented).map(|name| (*name).to_owned());
+    let near = accented.or_else(|| nearest(name, names.into_iter()));
+    let failure = Failure::new(Code::NotFound, format!("no note is called `{}`", shorten(name)));
     Err(match near {
         Some(near) => failure.with_hint(format!("the nearest is `{near}`")),
         None => failure.with_hint("`memdir tree` lists the notes"),
@@ -85,4 +93,9 @@ pub(super) fn named_in(tree: &impl Tree, limits: &Limits, said: &str) -> Result<
 
 fn bare(path: &str) -> &str {
     path.strip_suffix(".md").unwrap_or(path)
+}
+
+/// A name as it is compared with what a person typed: in any case, and with the apostrophe of any keyboard.
+fn as_typed(name: &str) -> String {
+    comparable(name).replace('\u{2019}', "'")
 }

@@ -107,9 +107,11 @@ fn places_of(text: &str) -> Vec<Range<usize>> {
     places
 }
 
-/// The words of a text as they are written, in one form of Unicode: who writes of a home does not mean the note Home.
+/// The words of a text as they are written, in one form of Unicode and with one apostrophe: who writes of a home does not mean the
+/// note Home.
 fn words_at(text: &str, places: &[Range<usize>]) -> Vec<String> {
-    places.iter().map(|place| text.get(place.clone()).unwrap_or_default().nfc().collect()).collect()
+    let word = |place: &Range<usize>| text.get(place.clone()).unwrap_or_default().nfc().collect::<String>();
+    places.iter().map(|place| word(place).replace('\u{2019}', "'")).collect()
 }
 
 /// The only note of several that `said`, a name in backticks or a noun, can mean; `None` where there is none.

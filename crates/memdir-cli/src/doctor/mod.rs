@@ -450,14 +450,22 @@ fn notes(engine: &Engine) -> Check {
     }
 }
 
-/// Notes that are nowhere else told of; nothing where there are none.
+/// Notes that no other check looks at; nothing where there are none.
 fn names(engine: &Engine) -> Option<Check> {
+    Some(Check::warn("names", ignored(engine)?, RENAME_IGNORED))
+}
+
+/// What to do about notes that are [`ignored`].
+pub(super) const RENAME_IGNORED: &str =
+    "rename them in another program: no blank at the start, no control character, valid UTF-8, not too long";
+
+/// Names the notes that memdir cannot name; `None` where there are none.
+pub(super) fn ignored(engine: &Engine) -> Option<String> {
     let unnamed = engine.unnamed();
     let first: Vec<_> = unnamed.iter().take(MOST_NAMED).map(|path| format!("{path:?}")).collect();
     let more = if unnamed.len() > first.len() { " and others" } else { "" };
     let message = format!("memdir ignores notes whose names it cannot use: {}{more}", first.join(", "));
-    let hint = "rename them in another program: no blank at the start, no control character, valid UTF-8, not too long";
-    (!first.is_empty()).then(|| Check::warn("names", message, hint))
+    (!first.is_empty()).then_some(message)
 }
 
 #[cfg(test)]

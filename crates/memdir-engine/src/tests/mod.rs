@@ -26,6 +26,7 @@ mod facts;
 mod forgets;
 mod fresh;
 mod meaning;
+mod names;
 mod provenance;
 mod recent;
 mod review;
