@@ -19,7 +19,7 @@ use memdir_core::retry;
 /// The version of what is in the file. Raise it with every change of the tables and of what a
 /// [`NoteRecord`](super::NoteRecord) takes of a note: words, stems, names, cards, looks, and of how notes are cut into
 /// [pieces](memdir_note::pieces), which have points.
-pub(super) const VERSION: i64 = 17;
+pub(super) const VERSION: i64 = 18;
 /// "memi", so that `file` and we can tell the database from any other.
 const APPLICATION: i64 = 0x6d65_6d69;
 /// How long a question waits for other processes. Without the index the notes are read.

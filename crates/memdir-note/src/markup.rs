@@ -284,7 +284,7 @@ pub(super) fn meaning(written: &str) -> Option<String> {
 }
 
 /// A destination without the `\` before characters that mean themselves.
-fn unescaped(written: &str) -> String {
+pub(crate) fn unescaped(written: &str) -> String {
     let mut out = String::with_capacity(written.len());
     let mut characters = written.chars().peekable();
     while let Some(character) = characters.next() {

@@ -1,7 +1,7 @@
 //! [`Period`]: since when, and until when, a fact says that it holds; and whether a whole note belongs to the past.
 //!
 //! A fact says it at the end of its value, or in brackets anywhere in it: `(2021–2024)`, `(2021-03 – 2022)`, `(2021–)`, `(–2024)`,
-//! `since 2021`, `until 2024-05`, `2021-03–2022`. Dates are ISO dates, months or years; `since` and `until` are part of this
+//! `since 2021`, `until 2024-05`, `2021-03–2022`; the brackets may be full-width ones. Dates are ISO dates, months or years; `since` and `until` are part of this
 //! notation. What a value says besides is the fact; a value that is nothing but two dates is the fact itself, and does not end.
 //!
 //! A note says it in its front matter: `superseded_by`, `valid_until`, or a `status` that the settings name.
@@ -136,10 +136,10 @@ impl Period {
 
     fn in_brackets(value: &str) -> Option<Self> {
         let mut rest = value;
-        while let Some(open) = rest.rfind('(') {
-            let inner = rest.get(open + 1..)?;
-            let period = inner.find(')').and_then(|close| {
-                let around = [value.get(..open)?, inner.get(close + 1..)?];
+        while let Some((open, bracket)) = rest.rmatch_indices(['(', '\u{ff08}']).next() {
+            let inner = rest.get(open + bracket.len()..)?;
+            let period = inner.find([')', '\u{ff09}']).and_then(|close| {
+                let around = [value.get(..open)?, inner.get(close..)?];
                 let says_more = around.iter().any(|text| text.contains(char::is_alphanumeric));
                 Self::parse(inner.get(..close)?, Form::Bracketed).filter(|_| says_more)
             });
@@ -263,6 +263,7 @@ mod tests {
             ("Initech (Oslo) (2021–2024)", "2021..2024"),
             ("Initech (2021–2024) (Oslo)", "2021..2024"),
             ("Initech (since 2021)", "2021.."),
+            ("Acme\u{ff08}2019–2021\u{ff09}", "2019..2021"),
             ("Initech since 2021", "2021.."),
             ("Initech, since 2021-03 until 2024", "2021-03..2024"),
             ("Initech (since 2021, until 2024)", "2021..2024"),

@@ -10,7 +10,7 @@ use memdir_core::catalog::{nearest, shorten};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
 use memdir_note::Note;
-use memdir_note::fact::Unset;
+use memdir_note::fact::{MOST_KEY_WORDS, NO_KEY_SIGNS, Unset, mended_key};
 use memdir_note::heading::Found;
 
 /// At most so many headings are listed in one sentence.
@@ -164,9 +164,21 @@ pub(super) fn not_set(call: &Call, path: &MemoryPath, key: &str, unset: Unset) -
         }
         Unset::Key => {
             let message = format!("`{key}` cannot be the name of a fact");
-            words::invalid(call.index, call.action.name(), &message)
-                .with_hint("send a `key` of a few words, without a colon")
+            words::invalid(call.index, call.action.name(), &message).with_hint(key_rule(&key))
         }
+    }
+}
+
+/// What the name of a fact may be, for somebody who has tried `key`.
+fn key_rule(key: &str) -> String {
+    let signs: Vec<String> = NO_KEY_SIGNS.iter().filter(|sign| !sign.is_control()).map(char::to_string).collect();
+    let rule = format!(
+        "it is at most {MOST_KEY_WORDS} words, with none of {} in it, and no `: `, `. ` or `, `",
+        signs.join(" ")
+    );
+    match mended_key(key) {
+        Some(like) => format!("{rule}; `{like}` can be one"),
+        None => rule,
     }
 }
 

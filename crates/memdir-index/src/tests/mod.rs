@@ -132,7 +132,7 @@ fn another_record_is_another_version() {
     }
     let bytes: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
     let shown = Digest::of_parts(&bytes).to_string();
-    assert_eq!((file::VERSION, shown.get(7..23)), (17, Some("123ed25c70fcddec")));
+    assert_eq!((file::VERSION, shown.get(7..23)), (18, Some("123ed25c70fcddec")));
 }
 
 #[test]

@@ -2,12 +2,17 @@
 
 use std::ops::Range;
 
+use crate::words::is_unspaced;
+
 /// The colon of Chinese and Japanese, which stands without a blank.
 const WIDE: char = '\u{ff1a}';
 
 /// A longer text before a colon is prose.
 const MOST_KEY_BYTES: usize = 80;
-const MOST_KEY_WORDS: usize = 6;
+/// The most words of a key.
+pub const MOST_KEY_WORDS: usize = 6;
+/// What no key has in it, beside the colon.
+pub const NO_KEY_SIGNS: [char; 14] = ['[', ']', '`', '<', '>', '|', '"', '*', '{', '}', '=', ';', '\n', '\r'];
 
 /// What stands around a key to tell it from the text.
 const MARKS: [&str; 4] = ["**", "__", "*", "_"];
@@ -40,7 +45,7 @@ pub(super) fn keyed(line: &str) -> Option<Keyed> {
     let text = line.get(key.clone())?;
     let end = line.len() - after.len();
     let is_wide = line.get(..end)?.ends_with(WIDE);
-    if !(is_wide || is_apart(after)) || !is_key(text) {
+    if !(is_wide || is_parted(text, after)) || !is_key(text) {
         return None;
     }
     let form = if line.get(key.end..end)?.contains("::") {
@@ -56,7 +61,8 @@ pub(super) fn keyed(line: &str) -> Option<Keyed> {
 /// Splits a line at a key between two of `mark`, with the colon on either side of the second.
 fn bold<'l>(line: &'l str, mark: &str) -> Option<(Range<usize>, &'l str)> {
     let rest = line.strip_prefix(mark).filter(|rest| !rest.starts_with([' ', '\t']))?;
-    let (inner, after) = rest.split_once(mark)?;
+    // An escaped mark is a sign of the text.
+    let (inner, after) = rest.split_once(mark).filter(|(inner, _)| !inner.ends_with('\\'))?;
     let key = inner.strip_suffix([':', WIDE]).map(|key| key.trim_end_matches(':'));
     let (key, after) = match key {
         Some(key) => (key, after),
@@ -69,14 +75,14 @@ fn bold<'l>(line: &'l str, mark: &str) -> Option<(Range<usize>, &'l str)> {
     Some((mark.len()..mark.len() + key.len(), after))
 }
 
-/// Splits `key: value` or `key:: value` at the first colon that a blank or nothing follows, or at a wide one.
+/// Splits `key: value` or `key:: value` at the first colon that parts the two.
 fn plain(line: &str) -> Option<(&str, &str)> {
     let short = line.char_indices().take_while(|(at, _)| *at <= MOST_KEY_BYTES);
     let colons = short.filter(|(_, character)| matches!(*character, ':' | WIDE)).map(|(at, _)| at);
     let mut splits = colons.filter_map(|at| line.get(..at).zip(line.get(at..)));
     splits.find_map(|(key, colon)| match colon.strip_prefix(WIDE) {
         Some(after) => Some((key, after)),
-        None => after_colon(colon).filter(|after| is_apart(after)).map(|after| (key, after)),
+        None => after_colon(colon).filter(|after| is_parted(key, after)).map(|after| (key, after)),
     })
 }
 
@@ -90,6 +96,11 @@ fn is_apart(after: &str) -> bool {
     after.is_empty() || after.starts_with(char::is_whitespace)
 }
 
+/// Whether a colon parts what stands before it from what stands after it. Who writes without blanks puts none behind it either.
+fn is_parted(before: &str, after: &str) -> bool {
+    is_apart(after) || before.ends_with(is_unspaced)
+}
+
 /// Whether a text is what somebody calls a fact, and no prose that happens to hold a colon.
 fn is_key(key: &str) -> bool {
     let key = key.trim();
@@ -99,11 +110,21 @@ fn is_key(key: &str) -> bool {
         && key.len() <= MOST_KEY_BYTES
         && key.split_whitespace().count() <= MOST_KEY_WORDS
         && key.chars().any(char::is_alphanumeric)
-        && !key.contains(['[', ']', '`', '<', '>', '|', '"', '*', '{', '}', '=', ';', '\n', '\r'])
+        && !key.contains(NO_KEY_SIGNS)
         && !key.contains("://")
+        && !key.contains("~~")
         && !key.contains(". ")
         && !key.contains(", ")
         && count('(') == count(')')
+}
+
+/// A key that can be one, close to a text that cannot; `None` where there is none.
+#[must_use]
+pub fn mended_key(text: &str) -> Option<String> {
+    let bare = text.replace(NO_KEY_SIGNS, " ").replace(['\\', '~', ':', WIDE], " ");
+    let words = bare.split_whitespace().map(|word| word.trim_end_matches(['.', ',']));
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).take(MOST_KEY_WORDS).collect();
+    Some(words.join(" ")).filter(|key| is_key(key))
 }
 
 /// The key that the cell of a table is: bold or not, with a colon or without.
@@ -130,7 +151,7 @@ pub(super) fn subject(text: &str) -> Option<(Range<usize>, usize)> {
         let is_apart = rest.starts_with(char::is_whitespace);
         match next {
             WIDE => return Some((0..at, behind)),
-            ':' if is_apart => return Some((0..at, behind)),
+            ':' if is_apart || text.get(..at)?.ends_with(is_unspaced) => return Some((0..at, behind)),
             '(' => return Some((0..at, at)),
             '[' => match link_end(text, at) {
                 Some(end) => {
@@ -149,16 +170,19 @@ pub(super) fn subject(text: &str) -> Option<(Range<usize>, usize)> {
     None
 }
 
-/// What stands before the first colon or sign of a text, whatever it is.
-pub(super) fn before_sign(text: &str) -> Option<&str> {
-    let signs = text.char_indices().filter(|(_, sign)| matches!(*sign, ':' | WIDE) || SIGNS.contains(sign));
-    let mut splits = signs.filter_map(|(at, sign)| Some((text.get(..at)?, sign, text.get(at + sign.len_utf8()..)?)));
-    let (before, ..) = splits.find(|(before, sign, after)| match *sign {
+/// What stands before the first colon or sign of a text that parts it, and before its first colon that has no blank behind it and
+/// begins no address; whatever it is.
+pub(super) fn before_signs(text: &str) -> impl Iterator<Item = &str> {
+    let signs = || text.char_indices().filter(|(_, sign)| matches!(*sign, ':' | WIDE) || SIGNS.contains(sign));
+    let splits =
+        move || signs().filter_map(|(at, sign)| Some((text.get(..at)?, sign, text.get(at + sign.len_utf8()..)?)));
+    let parted = splits().find(|(before, sign, after)| match *sign {
         WIDE => true,
-        ':' => is_apart(after.strip_prefix(':').unwrap_or(after)),
+        ':' => is_parted(before, after.strip_prefix(':').unwrap_or(after)),
         _ => is_apart(after) && before.ends_with(char::is_whitespace),
-    })?;
-    Some(before)
+    });
+    let tight = splits().find(|(_, sign, after)| *sign == ':' && !is_apart(after) && !after.starts_with("//"));
+    [parted, tight].into_iter().flatten().map(|(before, ..)| before)
 }
 
 /// Where the link ends that begins at a `[`.

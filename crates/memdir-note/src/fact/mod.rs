@@ -12,6 +12,9 @@
 //! * a row of a table with two columns; its head only where it has no other rows;
 //! * a key of the front matter.
 //!
+//! Behind the colon stands a blank, but where the key ends in a script that is written without blanks: `http://x`, `12:30` and
+//! `std::vec` are no facts, `城市:北京` is one.
+//!
 //! What a note says of something else that it names is no fact of the note, see [`Named`].
 //!
 //! What Markdown says is code, and what stands in a comment, states nothing. Keys are compared without regard to case, and
@@ -21,6 +24,7 @@ use std::ops::Range;
 
 use super::Note;
 use super::front::{Quote, Value};
+use super::markup::unescaped;
 
 mod add;
 mod line;
@@ -29,7 +33,7 @@ mod read;
 mod set;
 mod unread;
 
-pub use line::Callout;
+pub use line::{Callout, MOST_KEY_WORDS, NO_KEY_SIGNS, mended_key};
 pub use named::Named;
 pub use set::{Edit, Unset};
 
@@ -38,7 +42,7 @@ use read::{Source, Stated};
 /// One thing that a note says.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Fact {
-    /// What it is called, as it is written.
+    /// What it is called, as a reader sees it.
     pub key: String,
     /// What it says, wrapped lines with a blank between; the items of a list in the front matter with `, ` between.
     pub value: String,
@@ -118,7 +122,7 @@ impl Note<'_> {
     }
 
     fn fact(&self, stated: &Stated, heading: Option<String>) -> Fact {
-        let (mut key, mut value) = (self.slice(stated.key.clone()).to_owned(), None);
+        let (mut key, mut value) = (unescaped(self.slice(stated.key.clone())), None);
         let place = match stated.source {
             Source::Item(item) => self.place_of_item(item),
             Source::Line { .. } | Source::Definition(_) => Place::Line,

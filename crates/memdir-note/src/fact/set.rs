@@ -6,6 +6,7 @@ use super::read::{Source, Stated};
 use super::{Fact, Place, key, line};
 use crate::Note;
 use crate::front::{Entry, Quote, Value};
+use crate::markup::unescaped;
 
 /// What has to be done to set a fact: to put a text in the place of some bytes.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -130,7 +131,7 @@ impl Note<'_> {
         match stated.source {
             Source::Front(entry) => self.front.entries.get(entry).map(|entry| entry.key.clone()).unwrap_or_default(),
             Source::Item(_) | Source::Line { .. } | Source::Definition(_) | Source::Bracketed(_) | Source::Row(_) => {
-                self.slice(stated.key.clone()).to_owned()
+                unescaped(self.slice(stated.key.clone()))
             }
         }
     }
@@ -210,7 +211,12 @@ impl Note<'_> {
         let row = self.markup.runs.rows.get(row)?;
         let [_, cell] = &row.cells;
         if cell.start >= row.span.end {
-            return None;
+            // A row may end before its last cell.
+            let written = self.slice(row.span.clone()).trim_end();
+            let (end, value) = (row.span.start + written.len(), value.replace('|', "\\|"));
+            let is_closed = written.ends_with('|') && !written.ends_with("\\|");
+            let text = if is_closed { format!(" {value} |") } else { format!(" | {value}") };
+            return Some(Edit { range: end..end, text });
         }
         let mut cell = cell.start..cell.end.max(stated.value.end);
         // The last cell of a row that is not closed reaches up to its line end.

@@ -13,12 +13,12 @@ const BETWEEN: [char; 5] = [',', ';', '|', '·', '•'];
 /// What else may part them where they are in one value.
 const WITHIN: [char; 4] = ['(', '/', '.', '*'];
 /// What makes a key stand out, and no part of it.
-const MARKS: [char; 5] = ['*', '~', '`', '[', ']'];
+const MARKS: [char; 6] = ['*', '~', '`', '[', ']', '\\'];
 
 impl Note<'_> {
     /// The lines on which something is said of a key, which is compared as [`bare_key`] gives it, though none of them is read as
     /// a fact: a line of a text that wraps, a key that is code or a link, one behind another pair, a dash in the place of the
-    /// colon, a term with several definitions, a table of more than two columns.
+    /// colon or no blank behind it, a term with several definitions, a table of more than two columns.
     ///
     /// What the note quotes says nothing of it.
     pub(super) fn unread(&self, wanted: &str) -> Vec<usize> {
@@ -102,12 +102,10 @@ impl Note<'_> {
 
 /// Whether a line without marks begins with a key, or has it behind another pair.
 fn has_pair(text: &str, wanted: &str) -> bool {
-    let key = |text: &str| line::before_sign(text).map(|key| bare_key(bare(key)));
-    let mut pairs = text.split(BETWEEN).map(key);
-    let is_pair = pairs.next().is_some_and(|first| first.is_some());
-    key(text).is_some_and(|first| first == wanted)
-        || text.split('|').skip(1).filter_map(key).any(|key| key == wanted)
-        || (is_pair && pairs.flatten().any(|key| key == wanted))
+    let is_keyed = |text: &str| line::before_signs(text).any(|key| bare_key(bare(key)) == wanted);
+    let mut pairs = text.split(BETWEEN);
+    let is_pair = pairs.next().is_some_and(|first| line::before_signs(first).next().is_some());
+    is_keyed(text) || text.split('|').skip(1).any(is_keyed) || is_pair && pairs.any(is_keyed)
 }
 
 /// A key without what stands around it, such as a colon, an emoji or a box.

@@ -21,6 +21,8 @@ fn what_is_no_fact_gets_no_second_line() {
     check("- `home town`: Oslo\n- [[home town|Home Town]]: Oslo\n- ==Home_town==: Oslo\n", &[1, 2, 3]);
     check("- <b>Home town:</b> Oslo\n- \u{1f3e0} Home town: Oslo\n- ***Home town:*** Oslo\n", &[1, 2, 3]);
     check("- Home town – Oslo\n- Home-Town = Oslo\n", &[1, 2]);
+    check("- Home town:Oslo\n- home town::Oslo\n\n**Home town:**Oslo\n", &[1, 2, 4]);
+    check("- job:nurse, home town:Oslo\n- ~~home town: Oslo~~\n- \\*home town\\*: Oslo\n", &[1, 2, 3]);
     check("- job: nurse, home town: Oslo\n- job: nurse | Home town: Oslo\n", &[1, 2]);
     check("Home town\n: Oslo\n: Bergen\n", &[1]);
     check("Home town\n\n: Oslo\n", &[1]);
@@ -75,6 +77,7 @@ fn what_says_nothing_of_a_key_is_not_in_the_way() {
         "She has a home town, and it is nice.\n",
         "I wrote a long letter, and after that, home town: nothing.\n",
         "- [ ] visit home town\n",
+        "- at 12:30, home town\n- home town://Oslo\n",
         "| name | home town | job |\n|-|-|-|\n| Ada | Oslo | nurse |\n| Tom | Rome | cook |\n",
         "| job | home town |\n|-|-|\n| nurse | Oslo |\n",
         "| name | town |\n|-|-|\n| job | home town |\n",
