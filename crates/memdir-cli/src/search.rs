@@ -8,6 +8,7 @@ use super::shell::quoted;
 use super::stop::Stop;
 use super::{hits, index, look, one, open, term};
 use memdir_core::action::{Action, SearchFiles, SearchMode};
+use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, Hit, Search, Source, Value};
 use memdir_note::Note;
 use memdir_plan as plan;
@@ -30,8 +31,8 @@ pub(super) fn run(global: &Global, options: &Options) -> Result<u8, Stop> {
         let failure = Failure::new(Code::InvalidAction, "there is nothing to look for");
         return Err(failure.with_hint("say it: `memdir search green tea`").into());
     }
-    let path = look::folder(options.path.as_deref())?;
     let opened = open::open(global)?;
+    let path = scope(options, &opened)?;
     let mode = options.mode;
     let action = Action::SearchFiles(SearchFiles {
         query,
@@ -63,6 +64,19 @@ pub(super) fn run(global: &Global, options: &Options) -> Result<u8, Stop> {
         index::build(global, &opened)?;
     }
     Ok(0)
+}
+
+/// The folder or the note to look in; `None` for the whole memory.
+fn scope(options: &Options, opened: &open::Opened) -> Result<Option<MemoryPath>, Stop> {
+    let said = options.path.as_deref();
+    let Some(path) = look::folder(said)? else { return Ok(None) };
+    if options.then.as_of.is_some() || opened.engine.is_folder(&path) {
+        return Ok(Some(path));
+    }
+    match opened.engine.note_named(said.unwrap_or_default()) {
+        Err(failure) if failure.code == Code::NotFound => Ok(Some(path)),
+        named => Ok(Some(named?)),
+    }
 }
 
 fn show(
@@ -112,7 +126,7 @@ fn says_past(opened: &open::Opened, options: &Options, query: &str) -> bool {
         return false;
     }
     let search = SearchFiles {
-        path: look::folder(options.path.as_deref()).ok().flatten(),
+        path: scope(options, opened).ok().flatten(),
         limit: Some(1),
         include_past: Some(true),
         as_of: options.then.as_of.clone(),

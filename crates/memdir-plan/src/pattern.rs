@@ -9,6 +9,8 @@ use std::ops::Range;
 use regex::{Regex, RegexBuilder};
 use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look};
 use regex_syntax::{Error, ParserBuilder};
+use unicode_normalization::UnicodeNormalization;
+use unicode_segmentation::UnicodeSegmentation;
 
 use crate::lines::{self, BOM};
 use memdir_core::report::{Code, Failure};
@@ -41,7 +43,7 @@ pub(crate) struct FirstMatch {
 }
 
 impl Pattern {
-    /// The query as it stands, in upper or lower case.
+    /// The query as it stands, in upper or lower case, its accents in either form of Unicode.
     ///
     /// # Errors
     ///
@@ -55,7 +57,7 @@ impl Pattern {
             )
             .with_hint("send the one line that says most"));
         }
-        Self::build(RegexBuilder::new(&regex::escape(query)).case_insensitive(true))
+        Self::build(RegexBuilder::new(&forms(query)).case_insensitive(true))
     }
 
     /// A regular expression, case as written, which is matched against each line without its end.
@@ -127,6 +129,33 @@ impl Pattern {
     }
 }
 
+/// A text and its composed and decomposed form, where these are others.
+fn spellings(text: &str) -> Vec<String> {
+    let mut all = vec![text.to_owned()];
+    for form in [text.nfc().collect(), text.nfd().collect::<String>()] {
+        if !all.contains(&form) {
+            all.push(form);
+        }
+    }
+    all
+}
+
+/// A pattern for a text each of whose characters may stand in any of its forms.
+fn forms(text: &str) -> String {
+    if text.is_ascii() {
+        return regex::escape(text);
+    }
+    let mut pattern = String::new();
+    for part in text.graphemes(true) {
+        let forms: Vec<String> = spellings(part).iter().map(|form| regex::escape(form)).collect();
+        match forms.as_slice() {
+            [one] => pattern.push_str(one),
+            several => pattern.push_str(&format!("(?:{})", several.join("|"))),
+        }
+    }
+    pattern
+}
+
 /// A pattern that is written out, as far as [`WRITTEN_OUT`] reaches.
 struct WrittenOut(String);
 
@@ -160,7 +189,12 @@ fn without_line_ends(pattern: Hir) -> Option<Hir> {
         HirKind::Look(Look::End | Look::EndLF) => Hir::look(Look::EndCRLF),
         HirKind::Look(look) => Hir::look(look),
         HirKind::Literal(literal) if literal.0.contains(&b'\n') || literal.0.contains(&b'\r') => return None,
-        HirKind::Literal(literal) => Hir::literal(literal.0),
+        HirKind::Literal(literal) => match std::str::from_utf8(&literal.0) {
+            Ok(text) => {
+                Hir::alternation(spellings(text).into_iter().map(|text| Hir::literal(text.into_bytes())).collect())
+            }
+            Err(_) => Hir::literal(literal.0),
+        },
         HirKind::Class(class) if class.is_empty() => Hir::class(class),
         HirKind::Class(mut class) => {
             match &mut class {

@@ -51,6 +51,15 @@ fn fails(tree: &MapTree, mut search: Json) -> (String, String, String) {
 }
 
 #[test]
+fn accents_are_found_in_either_form_of_unicode() {
+    let tree = MapTree::of([("a.md", "a cafe\u{301} here\n"), ("b.md", "a CAF\u{c9}\n"), ("c.md", "cafes\n")]);
+    for query in ["caf\u{e9}", "cafe\u{301}"] {
+        assert_eq!(hits(&tree, json!({"query": query, "mode": "text"})), ["a.md:1-1", "b.md:1-1"]);
+        assert_eq!(hits(&tree, json!({"query": format!("a {query}$| {query} h"), "mode": "regex"})), ["a.md:1-1"]);
+    }
+}
+
+#[test]
 fn text_finds_the_query_as_it_stands_in_any_case() {
     let found = search(&tree(), json!({"query": "london", "mode": "text"}));
     let expected = json!({"query": "london", "hits": [
