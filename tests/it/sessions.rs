@@ -48,6 +48,7 @@ fn a_session_that_is_not_there_is_said_before_a_model_is_looked_for() {
     }
     assert_eq!(env.run(&["ask", "--continue", "--session", "7f3a", "hello"], "").code, 2);
     assert_eq!(object(&env.run(&["session", "list", "--json"], "").stdout), json!({"sessions": []}));
+    assert_eq!(env.run(&["session", "list"], "").stderr, "no conversations are kept\n");
     assert!(!env.at(".memdir").exists());
 }
 

@@ -211,6 +211,31 @@ fn a_line_that_begins_with_a_tag_is_an_item_of_its_own() {
 }
 
 #[test]
+fn a_line_that_begins_with_a_number_goes_on_with_numbers() {
+    let env = Env::with(&[("n.md", "1. a\n2. b"), ("user.md", "# Me\n")]);
+    let said = env.run(&["add", "n", "3. c"], "").stdout;
+    assert_eq!(
+        (env.read("n.md").as_str(), said.as_str()),
+        ("1. a\n2. b\n3. c\n", "+1 line in n.md · undo: memdir undo\n")
+    );
+    env.ask(&["add", "user", "3. Mai: Zahnarzt"]).exits(0);
+    assert_eq!(env.read("user.md"), "# Me\n- 3. Mai: Zahnarzt\n");
+}
+
+#[test]
+fn a_search_in_a_note_takes_it_by_its_name() {
+    let env = people();
+    for (name, path) in
+        [("Jane Doe", "entities/jane_doe.md"), ("entities", "entities/jane_doe.md"), ("USER.md", "user.md")]
+    {
+        let word = if path == "user.md" { "London" } else { "tulips" };
+        assert_eq!(env.ask(&["search", "--path", name, word]).exits(0)["hits"][0]["path"], path, "{name}");
+    }
+    assert_eq!(env.ask(&["search", "--path", "plan", "x"]).exits(4)["error"]["code"], "ambiguous_link");
+    assert_eq!(env.ask(&["search", "--path", "nosuch", "x"]).exits(4)["error"]["code"], "not_found");
+}
+
+#[test]
 fn an_undo_blames_no_change_that_is_undone() {
     let env = Env::with(&[("user.md", "# Me\n")]);
     env.run(&["new", "k", "x"], "");
@@ -283,6 +308,9 @@ fn the_doctor_names_notes_that_cannot_be_named() {
         message.ends_with(concat!(r#"cannot use: " lead.md", "bad"#, "\u{fffd}", r#".md", "two\nlines.md""#)),
         "{message}"
     );
+    let said = env.run(&["check"], "").stderr;
+    assert!(said.contains("cannot use: \" lead.md\""), "{said}");
+    assert_eq!(env.run(&["check", "--kind", "orphan"], "").stderr, "");
 }
 
 /// Editors leave copies beside what they edit: no saved text stays in the cache, and `forget` knows whose they are.
@@ -490,6 +518,8 @@ fn a_new_note_has_one_title() {
     let env = people();
     env.ask(&["new", "people/bo", "# Bo"]).exits(0);
     assert_eq!(env.read("people/bo.md"), "# Bo\n");
+    let failure = env.ask(&["new", "people/", "hallo"]).exits(2);
+    assert_eq!(failure["error"]["message"], "`people/` is the name of a folder");
     env.ask(&["new", "people/cy", "met at the fair"]).exits(0);
     assert_eq!(env.read("people/cy.md"), "# Cy\n\nmet at the fair\n");
 }

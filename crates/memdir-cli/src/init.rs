@@ -13,6 +13,7 @@ use super::{look, one, open, question};
 use memdir_check::Checked;
 use memdir_core::action::{Action, CreateFile, SetFact};
 use memdir_core::path::{MemoryPath, PERSON_NOTE};
+use memdir_plan::count;
 use memdir_vault::INIT;
 
 /// The notes that a new memory starts with.
@@ -89,7 +90,8 @@ fn show(created: &[MemoryPath], checked: &Checked, root: &Path, stdout: &mut imp
     for path in created {
         stdout.line(format!("made {path}"))?;
     }
-    stdout.line(format!("{} notes and {} links in {}", checked.notes, checked.links, root.to_string_lossy()))?;
+    let (notes, links) = (count(checked.notes, "note"), count(checked.links, "link"));
+    stdout.line(format!("{notes} and {links} in {}", root.to_string_lossy()))?;
     if created.is_empty() {
         writeln!(stdout, "nothing was changed: these notes are a memory as they are")?;
     }

@@ -78,7 +78,7 @@ fn list(global: &Global) -> Result<u8, Stop> {
                 writeln!(stdout, "    {tool}  sent {arguments}  {came}  {ms} ms")?;
             }
         }
-        Ok(())
+        if sessions.is_empty() { Ok(say("no conversations are kept")?) } else { Ok(()) }
     })
 }
 

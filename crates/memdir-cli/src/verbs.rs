@@ -23,7 +23,7 @@ use memdir_core::path::{MemoryPath, PERSON_NOTE, is_same_form};
 use memdir_core::report::{Code, Failure, Report};
 use memdir_engine::{Caller, Engine};
 use memdir_note::{Note, fact};
-use memdir_plan::{as_item, title_of};
+use memdir_plan::{as_item_below, title_of};
 
 pub(super) fn remember(global: &Global, options: &Remember) -> Result<u8, Stop> {
     let text = options.text.join(" ");
@@ -56,11 +56,12 @@ pub(super) fn add(global: &Global, options: &Add) -> Result<u8, Stop> {
 /// Adds a line at the end of a note: an item of a list, unless it is written as something else. A note about the person that is
 /// not there yet is made.
 fn append(global: &Global, opened: &open::Opened, path: MemoryPath, text: &str) -> Result<u8, Stop> {
-    let line = as_item(text);
+    let before = opened.engine.text_of(&path);
+    let line = as_item_below(before.as_deref().unwrap_or_default(), text);
     if line.is_empty() {
         return Err(usage("there is nothing to add", "give the line: `memdir add user likes tulips`").into());
     }
-    let action = match opened.engine.text_of(&path) {
+    let action = match before {
         None if path.as_str() == PERSON_NOTE => {
             Action::CreateFile(CreateFile { path, content: format!("# Me\n\n{line}\n") })
         }
@@ -246,6 +247,10 @@ fn extension(name: &str) -> Option<&str> {
 
 /// The path of a note that a person names to make it: `.md` may be left out.
 fn note_to_be(name: &str) -> Result<MemoryPath, Stop> {
+    if name.ends_with('/') {
+        let hint = format!("add the note's name, such as `{name}anna`");
+        return Err(usage(format!("`{}` is the name of a folder", shorten(name)), hint).into());
+    }
     let path = look::path(name)?;
     if path.is_note() { Ok(path) } else { look::path(&format!("{}.md", path.as_str())) }
 }

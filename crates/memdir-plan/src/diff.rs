@@ -61,8 +61,13 @@ fn moved(op: DiffOp, by: usize) -> DiffOp {
     }
 }
 
-/// How many lines were added and how many taken away.
+/// How many lines were added and how many taken away. A last line that only gets its end, so that others can follow, stays.
 pub(crate) fn counts(old: &str, new: &str) -> (usize, usize) {
+    let added = new.strip_prefix(old).filter(|_| !old.is_empty() && !old.ends_with(['\n', '\r']));
+    let added = added.and_then(|added| added.strip_prefix("\r\n").or_else(|| added.strip_prefix('\n')));
+    if let Some(added) = added.filter(|added| !added.is_empty()) {
+        return (lines(added).len(), 0);
+    }
     let ops = ops(&lines(old), &lines(new));
     let changes = ops.iter().filter(|op| op.tag() != DiffTag::Equal);
     changes.fold((0, 0), |(added, removed), op| (added + op.new_range().len(), removed + op.old_range().len()))
@@ -125,4 +130,23 @@ pub fn unified(old_name: &str, old: Option<&[u8]>, new_name: &str, new: Option<&
     };
     let (from, to) = (name(old, "a", old_name), name(new, "b", new_name));
     format!("--- {from}\n+++ {to}\n{}", hunks(&old_text, &new_text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counts;
+
+    #[test]
+    fn a_last_line_that_gets_its_end_is_not_counted() {
+        for (old, new, expected) in [
+            ("a", "a\nb\n", (1, 0)),
+            ("a", "a\r\nb", (1, 0)),
+            ("a", "a\n", (1, 1)),
+            ("a", "ab\n", (1, 1)),
+            ("a\n", "a\n\nb\n", (2, 0)),
+            ("", "\na\n", (2, 0)),
+        ] {
+            assert_eq!(counts(old, new), expected, "{old:?} {new:?}");
+        }
+    }
 }

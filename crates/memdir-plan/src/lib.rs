@@ -72,7 +72,7 @@ pub use names::{NoteNames, the_only};
 pub use new_words::{add_stems, stems};
 pub use receipt::UNDO;
 pub use relink::LaterLinks;
-pub use remember::{as_item, title_of};
+pub use remember::{as_item_below, title_of};
 pub use search_files::marks;
 pub use seen::Seen;
 pub use step::{Content, Image, Step};

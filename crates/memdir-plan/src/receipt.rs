@@ -42,7 +42,7 @@ fn lines(files: &[&FileCount]) -> Option<String> {
     let place = match files {
         [] => return None,
         [file] => file.path.to_string(),
-        more => format!("{} notes", more.len()),
+        more => format!("{} {}", more.len(), noun(more)),
     };
     let (sign, number) = match (added, removed) {
         (0, 0) => return Some(place),
@@ -58,8 +58,13 @@ fn named(word: &str, files: &[&FileCount]) -> Option<String> {
     match files {
         [] => None,
         [file] => Some(format!("{word}: {}", file.path)),
-        more => Some(format!("{} {word} notes", more.len())),
+        more => Some(format!("{} {word} {}", more.len(), noun(more))),
     }
+}
+
+/// What several files are.
+fn noun(files: &[&FileCount]) -> &'static str {
+    if files.iter().all(|file| file.path.is_note()) { "notes" } else { "files" }
 }
 
 fn folders<'a>(
@@ -70,5 +75,27 @@ fn folders<'a>(
         (1, Some(path)) => Some(format!("{word} folder: {path}")),
         (0, _) | (_, None) => None,
         (number, _) => Some(format!("{number} {word} folders")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::change::{Counts, Fate, FileCount};
+    use memdir_core::path::MemoryPath;
+
+    #[test]
+    fn files_that_are_no_notes_are_not_called_so() {
+        let file = |name: &str| FileCount {
+            path: MemoryPath::parse(name).unwrap(),
+            fate: Fate::Deleted,
+            added: 0,
+            removed: 1,
+        };
+        let sentence = |names: &[&str]| {
+            let files = names.iter().map(|name| file(name)).collect();
+            Counts { files, ..Counts::default() }.sentence()
+        };
+        assert_eq!(sentence(&["a.md", "b.md"]), "2 deleted notes");
+        assert_eq!(sentence(&["a.md", "b.bin", "c.png"]), "3 deleted files");
     }
 }

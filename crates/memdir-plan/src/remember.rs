@@ -386,14 +386,35 @@ pub fn title_of(stem: &str) -> String {
 }
 
 /// A text as one line: an item of a list, unless it is written as something else.
-#[must_use]
-pub fn as_item(text: &str) -> String {
+fn as_item(text: &str) -> String {
     let line = text.split(['\r', '\n']).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
     // What follows the signs of a heading tells it from a tag.
     let bare = line.trim_start_matches('#');
     let is_heading = (1..=6).contains(&(line.len() - bare.len())) && (bare.is_empty() || bare.starts_with(' '));
     let is_marked = ["- ", "* ", "+ ", ">", "|"].iter().any(|mark| line.starts_with(mark));
     if is_heading || is_marked || line.is_empty() { line } else { format!("- {line}") }
+}
+
+/// As `as_item`, at the end of a note: below an item that has a number, a number is a mark too, and no day or year.
+#[must_use]
+pub fn as_item_below(note: &str, text: &str) -> String {
+    let item = as_item(text);
+    let is_indented = |line: &&str| line.starts_with([' ', '\t']);
+    let last = note.lines().rev().find(|line| !line.trim().is_empty() && !is_indented(line));
+    let number = last.and_then(number_mark);
+    match item.strip_prefix("- ") {
+        Some(bare) if number.is_some() && number_mark(bare) == number && !text.trim_start().starts_with("- ") => {
+            bare.to_owned()
+        }
+        _ => item,
+    }
+}
+
+/// The sign behind the number that a line begins with as an item of a numbered list.
+fn number_mark(line: &str) -> Option<char> {
+    let rest = line.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    let sign = rest.chars().next().filter(|sign| matches!(sign, '.' | ')') && rest.len() < line.len())?;
+    rest.get(1..)?.starts_with([' ', '\t']).then_some(sign)
 }
 
 /// What a line says without the mark of its item.
@@ -481,4 +502,24 @@ fn standing(text: &str, thing: &Thing<'_>) -> (usize, String) {
     };
     let line = line.unwrap_or(1);
     (line, text.lines().nth(line - 1).unwrap_or_default().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::as_item_below;
+
+    #[test]
+    fn a_number_is_a_mark_below_a_number() {
+        for (note, text, line) in [
+            ("1. a\n2. b\n", "3. c", "3. c"),
+            ("1) a\n   more\n\n", " 2) c ", "2) c"),
+            ("1. a\n", "2) c", "- 2) c"),
+            ("1. a\n", "- 2. c", "- 2. c"),
+            ("1. a\n", "3.5 c", "- 3.5 c"),
+            ("- a\n", "3. Mai: c", "- 3. Mai: c"),
+            ("", "1. a", "- 1. a"),
+        ] {
+            assert_eq!(as_item_below(note, text), line, "{note:?}");
+        }
+    }
 }
