@@ -173,7 +173,7 @@ pub(super) fn not_set(call: &Call, path: &MemoryPath, key: &str, unset: Unset) -
 fn key_rule(key: &str) -> String {
     let signs: Vec<String> = NO_KEY_SIGNS.iter().filter(|sign| !sign.is_control()).map(char::to_string).collect();
     let rule = format!(
-        "it is at most {MOST_KEY_WORDS} words, with none of {} in it, and no `: `, `. ` or `, `",
+        "it has a letter or a digit, at most {MOST_KEY_WORDS} words, none of {} in it, and no `: `, `. ` or `, `",
         signs.join(" ")
     );
     match mended_key(key) {

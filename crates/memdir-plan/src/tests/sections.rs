@@ -129,7 +129,7 @@ fn a_fact_is_set() {
         set("see: this", "1"),
         "invalid_action",
         "action 1, `set_fact`: `see: this` cannot be the name of a fact",
-        "it is at most 6 words, with none of [ ] ` < > | \" * { } = ; in it, and no `: `, `. ` or `, `; `see this` can be one",
+        "it has a letter or a digit, at most 6 words, none of [ ] ` < > | \" * { } = ; in it, and no `: `, `. ` or `, `; `see this` can be one",
     );
     check_failure(
         "---\ntags: [a]\n---\n",
