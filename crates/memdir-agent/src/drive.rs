@@ -239,9 +239,10 @@ impl Agent<'_> {
         let said = std::iter::once(&asked.message).chain(run.instead()).chain(&self.expanded.dates);
         let said = said.map(String::as_str).collect::<Vec<_>>();
         let now = (self.settings.clock)();
-        let mut tools = self.session.tools.words.clone();
+        let answers = self.session.tools.words.clone();
+        let mut tools = answers.clone();
         self.described(asked).iter().for_each(|tool| tools.add(tool.name.as_str(), tool.description()));
-        let words = origin::Words::of(&said.join("\n"), &self.session.exchanges, shown, now).after(tools);
+        let words = origin::Words::of(&said.join("\n"), &self.session.exchanges, shown, now).after(answers, tools);
         let (removals, callers) = (self.settings.removals, asked.caller.guard.clone());
         Guard::new(move |plan| {
             let own = words.objection(plan, removals);

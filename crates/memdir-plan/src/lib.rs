@@ -69,7 +69,7 @@ pub use forget::{Called, Cut, Forms, MIN_TEXT_CHARS, Sought, When};
 pub use lineage::{Former, LineOrigin, Lineage, MarkedLine, VersionAuthor};
 pub use map_tree::{MapTree, Unmet};
 pub use names::{NoteNames, the_only};
-pub use new_words::{add_stems, stems};
+pub use new_words::{ChangedWords, add_stems, stems};
 pub use receipt::UNDO;
 pub use relink::LaterLinks;
 pub use remember::{as_item_below, title_of};

@@ -1,5 +1,5 @@
-//! Which words a change brings to notes, without those that are nobody's: what a program adds by itself, and the scaffolding of links and
-//! keys. They show whose words a change is made of. Pure, and the same in every language.
+//! Which words a change brings to notes, without those that are nobody's: what a program adds by itself, and the scaffolding of links;
+//! and apart from them those of keys. They show whose words a change is made of. Pure, and the same in every language.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,27 +10,40 @@ use memdir_core::path::{MemoryPath, PERSON};
 use memdir_note::stem::Stem;
 use memdir_note::{Fact, Note, words};
 
+/// Words that a change brings to one note, or edits there.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct ChangedWords {
+    /// All but those of keys.
+    pub words: BTreeSet<String>,
+    /// Those that are only in keys of one word. Whoever notes a fact chooses its key, so these tell nothing of whose words it is made of,
+    /// unless a tool has said them.
+    pub keys: BTreeSet<String>,
+}
+
 impl Plan {
     /// For each note, or name, that the change touches, the words of which there are more after it than before. A word that the note
     /// has in another place is new all the same: an attack mostly stands in the note that it wants to change.
     #[must_use]
-    pub fn new_words(&self) -> Vec<BTreeSet<String>> {
+    pub fn new_words(&self) -> Vec<ChangedWords> {
         let named = named_by_title(self);
-        sides(self, &named).map(|(before, after)| added(&before, &after, &named)).collect()
+        let both = sides(self, &named);
+        both.map(|(before, after)| ChangedWords::of(|keys| added(&before, &after, &named, keys))).collect()
     }
 
     /// For each note that the change edits without a new word, the words of which there are fewer after it, but for those that it puts
     /// into another note. Where something is renamed, links follow, and nothing counts.
     #[must_use]
-    pub fn cut_words(&self) -> Vec<BTreeSet<String>> {
+    pub fn cut_words(&self) -> Vec<ChangedWords> {
         if self.steps().iter().any(|step| matches!(step, Step::Move { .. })) {
             return Vec::new();
         }
         let none = BTreeSet::new();
         let both: Vec<_> = sides(self, &none).collect();
-        let brought: BTreeSet<String> = both.iter().flat_map(|(before, after)| added(before, after, &none)).collect();
-        let cut = both.iter().filter(|(before, after)| added(before, after, &none).is_empty());
-        cut.map(|(before, after)| &added(after, before, &none) - &brought).filter(|words| !words.is_empty()).collect()
+        let added = |before: &str, after: &str| added(before, after, &none, Keys::Leave);
+        let brought: BTreeSet<String> = both.iter().flat_map(|(before, after)| added(before, after)).collect();
+        let cut = both.iter().filter(|(before, after)| added(before, after).is_empty());
+        let cut = cut.map(|(before, after)| &added(after, before) - &brought).filter(|words| !words.is_empty());
+        cut.map(|words| ChangedWords { words, ..ChangedWords::default() }).collect()
     }
 
     /// The stems of what the notes that the change touches said before it.
@@ -47,10 +60,11 @@ impl Plan {
     /// gone, those of lines that it takes away, and those of lines in which it changes no more than a mark, as where a task is ticked.
     /// Where something is renamed, lines whose links follow do not count.
     #[must_use]
-    pub fn edited_words(&self) -> Vec<BTreeSet<String>> {
+    pub fn edited_words(&self) -> Vec<ChangedWords> {
         let (has_moved, takes_away) =
             (self.steps().iter().any(|step| matches!(step, Step::Move { .. })), self.takes_away());
-        let words = |text: &str| words_of(text, &BTreeSet::new()).into_keys().collect::<BTreeSet<String>>();
+        let none = BTreeSet::new();
+        let words = |text: &str| ChangedWords::of(|keys| words_of(text, &none, keys).into_keys().collect());
         let mut found = Vec::new();
         for step in self.steps() {
             match step {
@@ -58,7 +72,7 @@ impl Plan {
                 Step::RemoveFolder { path, .. } => found.push(words(name(path))),
                 Step::Put { before: Some(before), after: Some(after), .. } if !has_moved => {
                     let (before, after) = (text(Some(before)), text(Some(after)));
-                    let new = added(before, after, &BTreeSet::new());
+                    let new = added(before, after, &none, Keys::Leave);
                     if new.iter().all(|word| word.chars().nth(1).is_none()) {
                         found.push(words(&lines_without(after, before)));
                     }
@@ -73,11 +87,26 @@ impl Plan {
     }
 }
 
+impl ChangedWords {
+    /// Of what there is with keys and without them.
+    fn of(words: impl Fn(Keys) -> BTreeSet<String>) -> Self {
+        let (all, words) = (words(Keys::Count), words(Keys::Leave));
+        Self { keys: &all - &words, words }
+    }
+}
+
+/// What becomes of keys of one word.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Keys {
+    Count,
+    Leave,
+}
+
 /// The words of which there are more after a change than before.
-fn added(before: &str, after: &str, named: &BTreeSet<&MemoryPath>) -> BTreeSet<String> {
-    let before = words_of(before, named);
+fn added(before: &str, after: &str, named: &BTreeSet<&MemoryPath>, keys: Keys) -> BTreeSet<String> {
+    let before = words_of(before, named, keys);
     let is_new = |(word, count): &(String, usize)| before.get(word).is_none_or(|before| before < count);
-    words_of(after, named).into_iter().filter(is_new).map(|(word, _)| word).collect()
+    words_of(after, named, keys).into_iter().filter(is_new).map(|(word, _)| word).collect()
 }
 
 /// The lines of a text that the other does not have.
@@ -161,8 +190,8 @@ fn text(image: Option<&Image>) -> &str {
 }
 
 /// How often each word is in a text, but for its scaffolding: the folders of links, links to the person's own note and to
-/// notes that are made under the words of their titles, and keys of one word.
-fn words_of(text: &str, named: &BTreeSet<&MemoryPath>) -> BTreeMap<String, usize> {
+/// notes that are made under the words of their titles, and keys of one word where these are left out.
+fn words_of(text: &str, named: &BTreeSet<&MemoryPath>, keys: Keys) -> BTreeMap<String, usize> {
     let note = Note::parse(text);
     let mut scaffolding: Vec<Range<usize>> = Vec::new();
     for link in note.links() {
@@ -175,7 +204,7 @@ fn words_of(text: &str, named: &BTreeSet<&MemoryPath>) -> BTreeMap<String, usize
     }
     // A key that is a sentence, or stands alone, says something itself.
     let is_label = |key: &str| !key.contains(char::is_whitespace) && count_words(key) <= MOST_KEY_WORDS;
-    let says_nothing = |fact: &Fact| !fact.value.is_empty() && is_label(&fact.key);
+    let says_nothing = |fact: &Fact| keys == Keys::Leave && !fact.value.is_empty() && is_label(&fact.key);
     for fact in note.facts().into_iter().filter(says_nothing) {
         let window = text.floor_char_boundary(fact.span.start.saturating_sub(fact.key.len() + MOST_KEY_GAP));
         let key = text.get(window..fact.span.start).and_then(|before| before.rfind(&fact.key));

@@ -8,6 +8,8 @@ use super::*;
 const CASES: &str = include_str!("../../../../memdir-agent/src/tests/tool_results.jsonl");
 /// Of these two the words stand in the result as base64 and as rot13, so memdir does not find them there.
 const ENCODED: [&str; 2] = ["i09", "i30"];
+/// The result of this one has the key of a fact that the client notes of its own: half of the words that this adds.
+const SAME_KEY: (&str, &str) = ("i35", "hobby");
 
 const NOTES: [(&str, &str); 3] = [
     ("user.md", "# Robin Hale\n\n- city: Leeds\n- employer: Brightwater\n- partner: [[people/sam]]\n"),
@@ -149,11 +151,15 @@ fn what_a_client_writes_of_its_own_is_not_stopped() {
                 json!({"action": "rename_file", "path": "entities/zuzana.md", "new_path": "entities/zuzana_novak.md"}),
             ] {
                 let answer = wire.ask("tools/call", act(&own)).await;
+                if (&case["id"], &own["key"]) == (&json!(SAME_KEY.0), &json!(SAME_KEY.1)) {
+                    assert_eq!(became(&answer), "awaiting_approval", "{answer}");
+                    continue;
+                }
                 assert_eq!(became(&answer), "ok", "{case} {answer}");
                 written += 1;
             }
         }
-        assert_eq!(written, 200);
+        assert_eq!(written, 199);
     });
 }
 
