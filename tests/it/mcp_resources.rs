@@ -327,3 +327,23 @@ fn a_request_to_listen_counts_like_any_other() {
     client.wait_for(|message| updates(message, "user.md"));
     assert!(client.close().rest.iter().all(|message| message["error"].is_null() || message["id"] != json!(first)));
 }
+
+/// That nothing is told is no answer: the notes are all there.
+#[test]
+fn while_the_settings_cannot_be_read_every_request_about_notes_says_so() {
+    let env = Env::ada();
+    let mut client = Client::open(&env, LEGACY[0], &[]);
+    let env = env.settings("zzz = 1\n");
+    let completed =
+        json!({"ref": {"type": "ref/resource", "uri": "memdir:///{+path}"}, "argument": {"name": "path", "value": ""}});
+    for (method, params) in [
+        ("resources/list", json!({})),
+        ("resources/read", json!({"uri": address("user.md")})),
+        ("resources/subscribe", json!({"uri": address("user.md")})),
+        ("completion/complete", completed),
+    ] {
+        let answer = client.request(method, params);
+        assert_eq!(answer["error"]["data"]["code"], json!("config"), "{method}: {answer}");
+    }
+    drop(env);
+}

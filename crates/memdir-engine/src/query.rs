@@ -191,6 +191,15 @@ impl Engine {
         Ok((batch, plan::changed(&steps), plan::diff_of(&steps)))
     }
 
+    /// Fails while the settings cannot be read: nobody knows then what may be told of the notes.
+    ///
+    /// # Errors
+    ///
+    /// `config`.
+    pub fn check_settings(&self) -> Result<(), Failure> {
+        self.rules().trouble().map_or(Ok(()), Err)
+    }
+
     /// Whether nothing in the words of a request to read a note is against it: neither the grant nor a rule.
     #[must_use]
     pub fn lets_read(&self, caller: &Caller, path: &MemoryPath) -> bool {
@@ -241,13 +250,14 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// `io`.
+    /// `io`, and those of [`Engine::check_settings`].
     pub fn notes(
         &self,
         caller: &Caller,
         after: Option<&str>,
         limit: usize,
     ) -> Result<(Vec<ListedEntry>, Option<String>), Failure> {
+        self.check_settings()?;
         let tree = self.seen_by(caller.grant.as_deref());
         let scan = Scan { folder: None, limit: 0, wants: &|_| false, stop: &|| false };
         let files = tree.scan(&scan, &|_, _| ()).map_err(plan::failure)?;

@@ -9,7 +9,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 
 use super::service::{self, Service};
-use super::{address, prompts};
+use super::{address, prompts, resources};
 use memdir_core::path::{MAX_PATH_BYTES, MemoryPath};
 use memdir_core::report::Failure;
 use memdir_engine::{Caller, Engine};
@@ -44,11 +44,12 @@ pub(super) async fn complete(
     }
     let (server, caller) = (Arc::clone(&service.server), service::caller(service, &client, &context.id));
     let find = move || {
+        server.engine.check_settings()?;
         let notes = server.engine.every_note()?;
         Ok::<_, Failure>(fitting(&server.engine, &notes, &caller, sought, &argument.value))
     };
     let found = service.work(Lane::Read, context, find).await?;
-    let mut values = found.map_err(|failure| ErrorData::internal_error(failure.message, None))?;
+    let mut values = found.map_err(|failure| resources::refused(&failure))?;
     let has_more = values.len() > CompletionInfo::MAX_VALUES;
     values.truncate(CompletionInfo::MAX_VALUES);
     let info = CompletionInfo::with_pagination(values, None, has_more);

@@ -96,7 +96,7 @@ pub(super) async fn read(
 }
 
 /// Why there is no answer. That a note is not there and that it cannot be one are the same to the protocol.
-fn refused(failure: &Failure) -> ErrorData {
+pub(super) fn refused(failure: &Failure) -> ErrorData {
     let data = Some(json!({"code": failure.code, "hint": failure.hint}));
     let message = failure.message.clone();
     match failure.code {

@@ -12,7 +12,7 @@ use rmcp::{ErrorData, RoleServer};
 use super::connection::Connection;
 use super::notices::{Listener, MOST_SUBSCRIPTIONS, TooMany};
 use super::service::{self, Service};
-use super::{Server, address, hub, lock};
+use super::{Server, address, hub, lock, resources};
 use memdir_core::digest::Digest;
 use memdir_engine::Caller;
 use memdir_server::Lane;
@@ -28,6 +28,7 @@ pub(super) async fn subscribe(
 ) -> Result<(), ErrorData> {
     let client = service.admit(context)?;
     let path = address::path(&request.uri)?;
+    service.server.engine.check_settings().map_err(|failure| resources::refused(&failure))?;
     if !service.server.engine.lets_read(&service::caller(service, &client, &context.id), &path) {
         return Err(address::not_granted());
     }

@@ -136,7 +136,8 @@ impl Rules {
     }
 
     /// Why they cannot be read, where that is so.
-    pub(super) fn trouble(&self) -> Option<Failure> {
+    #[must_use]
+    pub fn trouble(&self) -> Option<Failure> {
         self.unreadable.clone()
     }
 
