@@ -10,11 +10,13 @@ use super::scoped_tree::ScopedTree;
 use super::trial::Trial;
 use super::{Caller, ChangeError, Done, Engine, audit, failure, lock};
 use memdir_core::digest::Digest;
-use memdir_core::report::{Code, Failure};
+use memdir_core::report::{Code, Failure, Outcome};
 use memdir_core::time::Timestamp;
 use memdir_plan::Plan;
-use memdir_vault::{Author, FiledProposal, Inbox, VaultError, Writer};
+use memdir_vault::{Author, FiledProposal, Inbox, LogQuery, VaultError, Writer};
 
+/// Among so many of the newest changes the one is looked for that an approval has made.
+const MOST_CHANGES: usize = 50;
 /// How often an approved proposal is planned anew when an editor saves in between.
 const ATTEMPTS: usize = 3;
 
@@ -41,6 +43,8 @@ pub struct Reviewed {
     /// Why it cannot be carried out now; then `waiting` says what it would have changed. Or why its new code could not
     /// be kept.
     pub trouble: Option<Failure>,
+    /// What its calls would be answered by.
+    pub outcomes: Vec<Outcome>,
 }
 
 /// A proposal that waits and cannot be read.
@@ -108,6 +112,46 @@ impl Engine {
     pub fn waiting(&self) -> Result<(Vec<PendingProposal>, Vec<Unreadable>), Failure> {
         let Opened { waiting, unreadable, .. } = self.look_into_inbox()?;
         Ok((waiting, unreadable))
+    }
+
+    /// Whether a proposal still waits; also where nobody can tell now.
+    #[must_use]
+    pub fn still_waits(&self, id: u64) -> bool {
+        self.waiting().map_or(true, |(waiting, unreadable)| {
+            waiting.iter().any(|one| one.id == id) || unreadable.iter().any(|one| one.id == id)
+        })
+    }
+
+    /// What became of a proposal, as it was reviewed, that was decided in another place: what is done, or why nothing is. `None` while it
+    /// waits. `outcomes` are those of the review.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Engine::log`].
+    pub fn decided_elsewhere(
+        &self,
+        reviewed: &PendingProposal,
+        outcomes: &[Outcome],
+    ) -> Result<Option<Result<Done, Failure>>, Failure> {
+        if self.still_waits(reviewed.id) {
+            return Ok(None);
+        }
+        let since = LogQuery { since: Some(reviewed.time), limit: MOST_CHANGES, ..LogQuery::default() };
+        let made = self
+            .log(&since, true)?
+            .entries
+            .into_iter()
+            .find(|entry| entry.session == reviewed.author.session && entry.diff.as_ref() == Some(&reviewed.diff));
+        Ok(Some(match made {
+            Some(entry) => {
+                let (changed, outcomes) = (reviewed.changed.clone(), outcomes.to_vec());
+                Ok(Done { batch: entry.batch, changed, outcomes, ..Done::default() })
+            }
+            None => {
+                let message = format!("proposal {} was decided elsewhere, and not approved as it is", reviewed.id);
+                Err(Failure::new(Code::Denied, message).with_hint("read the note before you say what is saved"))
+            }
+        }))
     }
 
     /// Carries out a proposal.
@@ -278,7 +322,7 @@ impl Engine {
         if let Some(trouble) = trial.trouble() {
             let told = String::new();
             let (plan, trouble) = (Plan::default(), Some(trouble.clone()));
-            return Ok(Reviewed { told, plan, is_renewed: false, trouble, waiting });
+            return Ok(Reviewed { told, plan, is_renewed: false, trouble, waiting, outcomes: trial.outcomes });
         }
         let (shown, digest) = (trial.shown(), trial.digest());
         let (told, is_renewed) = (shown.diff(), digest != waiting.digest);
@@ -292,7 +336,7 @@ impl Engine {
         // What the file says of it is never shown: a file can be planted, and an approval is bound to the digest alone.
         let waiting = PendingProposal { changed: trial.plan.changed(), diff: trial.plan.diff(), ..waiting };
         let plan = if trouble.is_some() { Plan::default() } else { trial.plan };
-        Ok(Reviewed { waiting, told, plan, is_renewed, trouble })
+        Ok(Reviewed { waiting, told, plan, is_renewed, trouble, outcomes: trial.outcomes })
     }
 
     /// Keeps a proposal with a new diff and code, unless somebody else has just done so or decided it; and says why that could

@@ -10,10 +10,11 @@ use std::time::Duration;
 
 use memdir_core::text::escape_unseen;
 use rmcp::model::{
-    CallToolRequestParams, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability,
-    InputRequest, InputRequiredResult, JsonObject, ProtocolVersion, RequestStateCodec, SealOptions,
+    CallToolRequestParams, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
+    ElicitationCapability, InputRequest, InputRequiredResult, JsonObject, ProtocolVersion, RequestStateCodec,
+    SealOptions, ServerRequest,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{PeerRequestOptions, RequestContext};
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value as Json, json};
 
@@ -22,14 +23,16 @@ use super::service::{self, Service};
 use super::tools::Call;
 use super::{Client, lock};
 use memdir_core::digest::Digest;
-use memdir_core::report::{Code, Failure, Report};
-use memdir_engine::{Caller, Consent, Done, Engine, Reviewed};
+use memdir_core::report::{Code, Failure, Outcome, Report};
+use memdir_engine::{Caller, Consent, Done, Engine, PendingProposal, Reviewed};
 use memdir_plan::Seen;
 use memdir_server::Lane;
 use memdir_vault as vault;
 
 /// How long the person may take.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10 * 60);
+/// How often it is looked whether a proposal was decided in the inbox while the question about it is open.
+const LOOK_AGAIN: Duration = Duration::from_millis(500);
 /// How much a question may show. A longer change is not asked about here: nobody agrees to what they cannot see.
 pub(super) const MOST_CHARS: usize = 8_000;
 /// How many calls of a client may wait for its answer.
@@ -38,9 +41,9 @@ const MOST_CALLS: usize = 64;
 /// A question about one proposal.
 #[derive(Debug)]
 pub(super) struct Question {
-    proposal: u64,
-    /// What an approval is bound to.
-    shown: Digest,
+    waiting: PendingProposal,
+    /// What its calls are answered by if it is approved.
+    outcomes: Vec<Outcome>,
     message: String,
 }
 
@@ -171,20 +174,17 @@ fn bound(client: &Client, tool: &str) -> [u8; 32] {
 impl Question {
     /// The question about a proposal, if it can be carried out and all of it can be shown.
     fn new(reviewed: Reviewed, client: &Client) -> Option<Self> {
-        let waiting = reviewed.waiting;
-        if reviewed.trouble.is_some() {
-            return None;
-        }
+        let Reviewed { waiting, outcomes, trouble: None, .. } = reviewed else { return None };
         let who = if client.name.is_empty() { "the assistant" } else { &client.name };
         let head = format!("{who} wants to change your memory ({}), proposal {}", waiting.reason, waiting.id);
         let message = format!("{}\n\n{}", escape(&head, |_| false), escape(&waiting.diff, |letter| letter == '\n'));
         let is_short = message.chars().nth(MOST_CHARS).is_none();
-        is_short.then_some(Self { proposal: waiting.id, shown: waiting.digest, message })
+        is_short.then_some(Self { waiting, outcomes, message })
     }
 
     /// Its name among the questions of a call.
     fn key(&self) -> String {
-        format!("proposal_{}", self.proposal)
+        format!("proposal_{}", self.waiting.id)
     }
 
     fn form(&self) -> Option<ElicitRequestParams> {
@@ -260,7 +260,7 @@ pub(super) fn elicitation(context: &RequestContext<RoleServer>) -> Option<Elicit
     context.client_capabilities().filter(|_| is_known).and_then(|capabilities| capabilities.elicitation)
 }
 
-/// Asks while the call waits, and gives the answer; `None` where none comes.
+/// Asks while the call waits, and gives the answer; `None` where none comes before `settled`. A question that is open then is withdrawn.
 ///
 /// # Errors
 ///
@@ -269,11 +269,36 @@ pub(super) async fn ask_form(
     service: &Service,
     context: &RequestContext<RoleServer>,
     form: ElicitRequestParams,
+    settled: impl Future<Output = ()>,
 ) -> Result<Option<ElicitResult>, ErrorData> {
-    tokio::select! {
-        answered = context.peer.create_elicitation_with_timeout(form, Some(PATIENCE)) => Ok(answered.ok()),
-        () = service.connection.closing.cancelled() => Ok(None),
-        () = context.ct.cancelled() => Err(service::cancelled()),
+    let request = ServerRequest::ElicitRequest(ElicitRequest::new(form));
+    let sent = context.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
+    let Ok(mut asked) = sent else { return Ok(None) };
+    let (reason, end) = tokio::select! {
+        answered = &mut asked.rx => {
+            return Ok(match answered {
+                Ok(Ok(ClientResult::ElicitResult(answered))) => Some(answered),
+                _ => None,
+            });
+        }
+        () = settled => ("it was decided elsewhere", Ok(None)),
+        () = tokio::time::sleep(PATIENCE) => ("it took too long", Ok(None)),
+        () = service.connection.closing.cancelled() => return Ok(None),
+        () = context.ct.cancelled() => ("nobody waits for it any more", Err(service::cancelled())),
+    };
+    // A client that cannot be told has gone.
+    let _ = asked.cancel(Some(reason.to_owned())).await;
+    end
+}
+
+/// Ends once a proposal does not wait any more.
+async fn until_decided(service: &Service, context: &RequestContext<RoleServer>, proposal: u64) {
+    loop {
+        tokio::time::sleep(LOOK_AGAIN).await;
+        let engine = service.server.engine.clone();
+        if let Ok(false) = service.work(Lane::Read, context, move || engine.still_waits(proposal)).await {
+            return;
+        }
     }
 }
 
@@ -287,7 +312,8 @@ pub(super) async fn ask_now(
 ) -> Result<(), ErrorData> {
     for question in questions {
         let Some(form) = question.form() else { continue };
-        let answered = ask_form(service, context, form).await?;
+        let decided = until_decided(service, context, question.waiting.id);
+        let answered = ask_form(service, context, form, decided).await?;
         let decision = answered.as_ref().map_or(Decision::Later, Decision::of);
         settle(service, client, context, call, question, decision).await?;
     }
@@ -326,21 +352,26 @@ async fn settle(
     decision: Decision,
 ) -> Result<(), ErrorData> {
     // Its person may have had the last word for it meanwhile.
-    if decision == Decision::Later || !service.client(context).is_ok_and(|client| may_ask(&client)) {
+    if !service.client(context).is_ok_and(|client| may_ask(&client)) {
         return Ok(());
     }
     let by = service::person(service, client, &context.id);
-    let (server, proposal) = (service.server.clone(), question.proposal);
+    let (server, proposal) = (service.server.clone(), question.waiting.id);
     let decide = move || {
         let decided = decide(&server.engine, &question, decision, &by);
-        server.wrote(decided.as_ref().map(|done| done.changed.as_slice()).unwrap_or_default());
+        if let Some(Ok(done)) = &decided {
+            server.wrote(&done.changed);
+        }
         decided
     };
     let (done, failed) = match service.work(Lane::Write, context, decide).await? {
-        Ok(done) => (done, None),
-        // It waits on: it would change something else by now.
-        Err(failure) if failure.code == Code::Conflict => return Ok(()),
-        Err(failure) => (Done::default(), Some(failure)),
+        None => return Ok(()),
+        Some(Ok(done)) => (done, None),
+        Some(Err(failure)) if failure.code == Code::Conflict => {
+            waits_on(&mut call.report, proposal);
+            return Ok(());
+        }
+        Some(Err(failure)) => (Done::default(), Some(failure)),
     };
     for outcome in &mut call.report.actions {
         let its = outcome.result.as_ref().err().filter(|failure| failure.details.proposal == Some(proposal));
@@ -359,12 +390,32 @@ async fn settle(
     Ok(())
 }
 
-fn decide(engine: &Engine, question: &Question, decision: Decision, by: &Caller) -> Result<Done, Failure> {
-    if decision == Decision::Approve {
-        return engine.approve(question.proposal, Consent::Shown(question.shown), by).map_err(|error| error.failure);
+/// Says of the calls of a proposal that the person agreed to what they were shown, and that it would change something else by now.
+fn waits_on(report: &mut Report, proposal: u64) {
+    let failed = report.actions.iter_mut().filter_map(|outcome| outcome.result.as_mut().err());
+    for failure in failed.filter(|failure| failure.details.proposal == Some(proposal)) {
+        let hint = "the person agreed, but the memory has changed since they were asked, so it waits for them once more; go on without it";
+        failure.hint = Some(hint.to_owned());
     }
-    engine.reject(question.proposal, by)?;
-    Err(Failure::new(Code::Denied, "the person was asked and said no"))
+}
+
+/// Does what the person says, or gives what they decided elsewhere meanwhile; `None` where the proposal waits on.
+fn decide(engine: &Engine, question: &Question, decision: Decision, by: &Caller) -> Option<Result<Done, Failure>> {
+    let Question { waiting, outcomes, .. } = question;
+    let own = match decision {
+        Decision::Approve => {
+            Some(engine.approve(waiting.id, Consent::Shown(waiting.digest), by).map_err(|error| error.failure))
+        }
+        Decision::Reject => {
+            let denied = Failure::new(Code::Denied, "the person was asked and said no");
+            Some(engine.reject(waiting.id, by).and(Err(denied)))
+        }
+        Decision::Later => None,
+    };
+    match own {
+        Some(own) if !own.as_ref().is_err_and(|failure| failure.code == Code::NotFound) => Some(own),
+        own => engine.decided_elsewhere(waiting, outcomes).ok().flatten().or(own),
+    }
 }
 
 #[cfg(test)]

@@ -95,6 +95,59 @@ fn older_versions_ask_while_the_call_waits() {
     }
 }
 
+/// A call whose question is open, and the question.
+fn open_question(env: &Env) -> (Client, u64, Value) {
+    let mut client = Client::open_as(env, LEGACY[0], &can_ask(), ASK);
+    let id = client.ask("tools/call", personal("a.md"));
+    let form = client.wait_for(|message| message["method"] == json!("elicitation/create"));
+    (client, id, form)
+}
+
+#[test]
+fn what_is_decided_in_the_inbox_ends_the_call_and_its_question() {
+    for decision in ["approve", "reject"] {
+        let env = Env::ada().quick();
+        let (mut client, id, form) = open_question(&env);
+        match decision {
+            "approve" => env.ask(&["approve", "1", "--code", &crate::ask::code(&env, 1)]).exits(0),
+            _ => env.ask(&["reject", "1"]).exits(0),
+        };
+        let withdrawn = client.wait_for(|message| message["method"] == json!("notifications/cancelled"));
+        assert_eq!(withdrawn["params"]["requestId"], form["id"]);
+        check_end(
+            &env,
+            &client.answer(id)["result"],
+            Some(if decision == "approve" { "ok" } else { "denied" }),
+            &json!(decision),
+        );
+        assert_eq!(client.close().code, 0);
+    }
+    // Their answer here comes later than the one in the inbox.
+    for answer in [json!({"action": "accept", "content": {"decision": "approve"}}), json!({"action": "decline"})] {
+        let env = Env::ada().quick();
+        let mut client = Client::open_as(&env, MODERN, &can_ask(), ASK);
+        let question = asked(&mut client, &personal("a.md"));
+        env.ask(&["approve", "1", "--code", &crate::ask::code(&env, 1)]).exits(0);
+        let answered = again(&mut client, &personal("a.md"), &question, &answer);
+        check_end(&env, &answered["result"], Some("ok"), &answer);
+    }
+}
+
+#[test]
+fn a_yes_to_what_has_changed_meanwhile_is_told_as_that() {
+    let env = Env::ada().quick();
+    let mut client = Client::open_as(&env, LEGACY[0], &can_ask(), ASK);
+    let call = json!({"name": "append_file", "arguments": {"path": "user.md", "content": format!("{FACT}\n")}});
+    let id = client.ask("tools/call", call);
+    let form = client.wait_for(|message| message["method"] == json!("elicitation/create"));
+    env.write("user.md", "# Ada\n\n- city: Rome\n");
+    let yes = json!({"action": "accept", "content": {"decision": "approve"}});
+    client.send(&json!({"jsonrpc": "2.0", "id": form["id"], "result": yes}));
+    let result = client.answer(id)["result"].clone();
+    assert_eq!((code(&result), waiting(&env)), ("awaiting_approval".to_owned(), 1), "{result}");
+    assert!(result.to_string().contains("the person agreed"), "{result}");
+}
+
 /// Sends a call that is answered by a question, and gives the question.
 #[track_caller]
 fn asked(client: &mut Client, call: &Value) -> Value {

@@ -197,7 +197,7 @@ pub(super) async fn go_on(
                     return Ok(put_off(service, client, call, (request, form)).with_server_info(context).into());
                 }
                 Some(form) => {
-                    let answered = ask::ask_form(service, context, form).await?;
+                    let answered = ask::ask_form(service, context, form, std::future::pending()).await?;
                     call.hand_on(&service.client(context)?, &question, answer, answered);
                 }
                 // The other end learns that nobody can be asked.
