@@ -28,6 +28,7 @@ mod connector;
 mod handler;
 mod http;
 mod hub;
+mod incoming;
 mod notices;
 mod offered;
 mod panics;

@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 use std::io;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::{
     CancelledNotification, CancelledNotificationParam, ClientJsonRpcMessage as Incoming, ClientNotification,
-    ClientRequest, GetMeta, JsonRpcMessage, ProtocolVersion, RequestId, ServerJsonRpcMessage as Outgoing,
+    ClientRequest, GetMeta, JsonRpcError, JsonRpcMessage, ProtocolVersion, RequestId, ServerJsonRpcMessage as Outgoing,
 };
 use rmcp::service::serve_server_with_ct;
 use rmcp::transport::Transport;
@@ -18,6 +19,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use super::connection::{Connection, ConnectionKind};
+use super::incoming::Lines;
 use super::panics::PanicGuard;
 use super::service::{self, Service, VERSIONS};
 use super::verbatim::WholeResults;
@@ -46,7 +48,9 @@ pub async fn serve_streams(
 ) {
     let connection = Arc::new(Connection::new(ConnectionKind::Stdio { client }));
     let streams = Streams {
-        inner: AsyncRwTransport::new_server(WholeCharacters::new(read), write),
+        lines: Lines::new(WholeCharacters::new(read)),
+        inner: AsyncRwTransport::new_server(tokio::io::empty(), write),
+        refusal: None,
         stop,
         closing: connection.closing.clone(),
         open: Arc::default(),
@@ -70,8 +74,13 @@ pub async fn serve_streams(
 ///
 /// The protocol's library waits a few seconds for what is in hand when a connection ends. Here it learns of the end when
 /// nothing is in hand any more.
-struct Streams<T> {
+struct Streams<R, T> {
+    /// What comes in. The library would not answer a line that is no JSON or too long, and no invalid request under its id.
+    lines: Lines<R>,
+    /// Where the answers go.
     inner: T,
+    /// What is being said to a line that is no message.
+    refusal: Option<Refusal>,
     /// The person wants the server to end.
     stop: CancellationToken,
     /// Nothing more comes in.
@@ -80,6 +89,8 @@ struct Streams<T> {
     /// Whether the client has said which version it speaks.
     has_begun: bool,
 }
+
+type Refusal = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
 
 /// What came in and is not answered yet.
 #[derive(Debug, Default)]
@@ -91,7 +102,17 @@ struct OpenRequests {
     is_unread: bool,
 }
 
-impl<T: Transport<RoleServer, Error = io::Error>> Streams<T> {
+impl<R: AsyncRead + Send + Unpin, T: Transport<RoleServer, Error = io::Error>> Streams<R, T> {
+    /// The next line, once the one before it has been answered if it was no message.
+    async fn next_line(&mut self) -> Option<Result<Incoming, JsonRpcError>> {
+        if let Some(refusal) = &mut self.refusal {
+            // Whoever does not read it may still write.
+            let _ = refusal.await;
+            self.refusal = None;
+        }
+        self.lines.next().await
+    }
+
     /// Notes what came in. `false` for what must not come before the client has said what it speaks: a cancellation of a
     /// request that was answered already, for one, is no reason to end.
     fn takes(&mut self, message: &Incoming) -> bool {
@@ -154,7 +175,11 @@ fn begins(request: &ClientRequest) -> bool {
     }
 }
 
-impl<T: Transport<RoleServer, Error = io::Error>> Transport<RoleServer> for Streams<T> {
+impl<R, T> Transport<RoleServer> for Streams<R, T>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    T: Transport<RoleServer, Error = io::Error>,
+{
     type Error = io::Error;
 
     fn send(&mut self, mut message: Outgoing) -> impl Future<Output = io::Result<()>> + Send + 'static {
@@ -189,14 +214,16 @@ impl<T: Transport<RoleServer, Error = io::Error>> Transport<RoleServer> for Stre
 
     async fn receive(&mut self) -> Option<Incoming> {
         while !self.closing.is_cancelled() {
+            let (stop, closing) = (self.stop.clone(), self.closing.clone());
             let received = tokio::select! {
-                () = self.stop.cancelled() => None,
-                () = self.closing.cancelled() => None,
-                received = self.inner.receive() => received,
+                () = stop.cancelled() => None,
+                () = closing.cancelled() => None,
+                received = self.next_line() => received,
             };
             match received {
-                Some(message) if self.takes(&message) => return Some(message),
-                Some(_) => {}
+                Some(Ok(message)) if self.takes(&message) => return Some(message),
+                Some(Ok(_)) => {}
+                Some(Err(error)) => self.refusal = Some(Box::pin(self.inner.send(Outgoing::Error(error)))),
                 None => self.closing.cancel(),
             }
         }

@@ -123,6 +123,8 @@ fn what_is_no_message_is_said_to_be_none() {
     ] {
         assert_eq!(code(body), -32600, "{body}");
     }
+    let answer = send(r#"{"jsonrpc":"2.0","id":7,"method":"tools/list","params":[]}"#).json();
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(7), &json!(-32600)), "{answer}");
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     assert_eq!(send(&deep).status, 400);
     let typed = request("POST", &[("Authorization", "Bearer desk")], "{}")

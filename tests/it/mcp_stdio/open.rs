@@ -133,12 +133,23 @@ fn mistakes_of_the_protocol_are_answered_and_nothing_ends() {
         assert_eq!(code(&mut client, "tools/call", wrong.clone()), json!(-32602), "{wrong}");
     }
     assert_eq!(code(&mut client, "no/such/method", json!({})), json!(-32601));
-    for line in ["{", "not json", "", "\u{1}", "{\"jsonrpc\":\"2.0\",\"id\":9", "\"x\""] {
+    // A list of requests, which 2025-03-26 had, is refused as a whole.
+    let batch = r#"[{"jsonrpc":"2.0","id":50,"method":"ping"}]"#;
+    for (line, code) in [
+        ("{", -32700),
+        ("not json", -32700),
+        ("\u{1}", -32700),
+        ("{\"jsonrpc\":\"2.0\",\"id\":9", -32700),
+        ("\"x\"", -32600),
+        (batch, -32600),
+    ] {
         client.send_text(line);
+        let error = client.wait_for(|message| message["id"].is_null() && message["error"].is_object());
+        assert_eq!(error["error"]["code"], json!(code), "{line}");
     }
-    // One thing that the library does not do: a list of requests, which 2025-03-26 had, is refused as a whole.
-    client.send_text(r#"[{"jsonrpc":"2.0","id":50,"method":"ping"}]"#);
-    assert_eq!(client.wait_for(|message| message["id"].is_null())["error"]["code"], json!(-32600));
+    client.send_text("");
+    let id = client.ask("tools/list", json!([]));
+    assert_eq!(client.answer(id)["error"]["code"], json!(-32600));
     assert_eq!(client.request("ping", json!({}))["result"], json!({}));
     assert_eq!(client.close().code, 0);
 }

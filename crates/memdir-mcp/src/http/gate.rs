@@ -21,7 +21,6 @@ use rmcp::model::JsonRpcError;
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
@@ -37,7 +36,7 @@ use crate::connection::{Connection, ConnectionKind};
 use crate::panics::PanicGuard;
 use crate::service::{self, Service};
 use crate::verbatim::Verbatim;
-use crate::{Client, Server};
+use crate::{Client, Server, incoming};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
@@ -125,7 +124,7 @@ async fn answer(State(gate): State<Arc<Gate>>, request: Request) -> Result<Respo
     let place = gate.clients.place(&known.name).ok_or(Refusal::Busy)?;
     let (body, said, place) = if parts.method == Method::POST {
         let (body, place) = gate.read(&parts, body, place).await?;
-        let said = MessageHead::read(&body)?;
+        let Ok(said) = serde_json::from_slice::<MessageHead>(&body) else { return Ok(no_message(&body)) };
         (body, said, place)
     } else {
         (Bytes::new(), MessageHead::default(), place)
@@ -147,7 +146,10 @@ async fn answer(State(gate): State<Arc<Gate>>, request: Request) -> Result<Respo
         _flight: flight.clone(),
     });
     let has_session = parts.headers.contains_key(SESSION);
-    let response = gate.protocol.handle(Request::from_parts(parts, Body::from(body))).await;
+    let response = gate.protocol.handle(Request::from_parts(parts, Body::from(body.clone()))).await;
+    if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+        return Ok(no_message(&body));
+    }
     let response = mend(response.map(Body::new), has_session).await?;
     if let Some(id) = response.headers().get(SESSION).and_then(|id| id.to_str().ok()) {
         gate.clients.opened(id, &client.name, now()).await;
@@ -166,12 +168,13 @@ struct MessageHead {
     id: Option<Value>,
 }
 
-impl MessageHead {
-    fn read(body: &[u8]) -> Result<Self, Refusal> {
-        let is_json = || serde_json::from_slice::<IgnoredAny>(body).is_ok();
-        serde_json::from_slice(body).map_err(|_| if is_json() { Refusal::Message } else { Refusal::Json })
-    }
+/// The answer to a body that is no message.
+fn no_message(body: &[u8]) -> Response {
+    let said = serde_json::to_vec(&incoming::mistake(body)).unwrap_or_default();
+    (StatusCode::BAD_REQUEST, [(CONTENT_TYPE, "application/json")], said).into_response()
+}
 
+impl MessageHead {
     /// Whether it is a request that the service does not count.
     fn is_counted_here(&self) -> bool {
         matches!(self.method.as_deref(), Some("initialize"))
@@ -247,7 +250,6 @@ async fn collect(pieces: &mut BodyDataStream, most: usize) -> Result<Bytes, Refu
 /// Says in the protocol's words what the service says in others, and nothing of what went wrong inside.
 async fn mend(response: Response, has_session: bool) -> Result<Response, Refusal> {
     match response.status() {
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => Err(Refusal::Message),
         // It has ended in between.
         StatusCode::INTERNAL_SERVER_ERROR if has_session => Err(Refusal::Session),
         StatusCode::INTERNAL_SERVER_ERROR => Err(Refusal::Fault),

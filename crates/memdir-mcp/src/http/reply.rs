@@ -43,10 +43,6 @@ pub(super) enum Refusal {
     Slow,
     /// A body that broke off.
     Broken,
-    /// A body that is no JSON.
-    Json,
-    /// JSON that is no message.
-    Message,
     /// A request with the id of one that is not answered yet.
     Twice,
     /// A session that is over.
@@ -65,7 +61,7 @@ impl Refusal {
             Self::Type => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Size => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Slow => StatusCode::REQUEST_TIMEOUT,
-            Self::Broken | Self::Json | Self::Message | Self::Twice => StatusCode::BAD_REQUEST,
+            Self::Broken | Self::Twice => StatusCode::BAD_REQUEST,
             Self::Session => StatusCode::NOT_FOUND,
             Self::Fault => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -75,15 +71,13 @@ impl Refusal {
         match self {
             Self::Method => Some((ALLOW, "GET, POST, DELETE")),
             Self::Token => Some((WWW_AUTHENTICATE, "Bearer")),
-            Self::Json | Self::Message | Self::Twice => Some((CONTENT_TYPE, "application/json")),
+            Self::Twice => Some((CONTENT_TYPE, "application/json")),
             _ => None,
         }
     }
 
     fn body(self) -> Body {
         let error = match self {
-            Self::Json => ErrorData::parse_error("the body is no JSON", None),
-            Self::Message => ErrorData::invalid_request("the body is no JSON-RPC message", None),
             Self::Twice => ErrorData::invalid_request("a request with this `id` is not answered yet", None),
             _ => return Body::empty(),
         };
