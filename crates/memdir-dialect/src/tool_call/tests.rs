@@ -324,6 +324,10 @@ fn a_whole_number_may_be_written_as_a_float() {
         let turn = turn.replace("2.0", number);
         assert!(show(&parse(&turn))[0].starts_with("! action 1, `insert_text`: `line` has to be a whole number"));
     }
+    // Also where the JSON was read before, as over MCP.
+    let arguments = json!({"path": "a.md", "line": 2.0, "content": "x"});
+    let one = crate::parse_tool_call("insert_text", arguments.as_object().cloned().unwrap());
+    assert_eq!(show(&one), show(&parse(turn)));
     let command = r#"{"command":"view","path":"/memories/a.md","view_range":[1.0,-1.0]}"#;
     let parsed = parse_as(command.as_bytes(), None, &Variables::default());
     assert!(matches!(parsed.entries.as_slice(), [Entry::Call(_)]), "{parsed:?}");

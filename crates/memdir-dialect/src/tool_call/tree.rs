@@ -20,9 +20,20 @@ impl From<Value> for Tree {
         match value {
             Value::Array(items) => Self::List(items.into_iter().map(Self::from).collect()),
             Value::Object(map) => Self::Object(map.into_iter().map(|(key, value)| (key, value.into())).collect()),
+            Value::Number(number) if number.is_f64() => Self::Leaf(number.as_f64().map_or(Value::Null, whole)),
             leaf @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => Self::Leaf(leaf),
         }
     }
+}
+
+/// A whole number is one however it is written: Gemini's numbers are all floats inside, and some come as `1.0`.
+fn whole(number: f64) -> Value {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if number.fract() == 0.0 && number.abs() <= EXACT {
+        #[expect(clippy::cast_possible_truncation, reason = "it is whole, and small enough")]
+        return (number as i64).into();
+    }
+    number.into()
 }
 
 impl Tree {
@@ -119,14 +130,8 @@ impl<'de> Visitor<'de> for Reader {
         Ok(Tree::Leaf(number.into()))
     }
 
-    /// A whole number is one however it is written: Gemini's numbers are all floats inside, and some come as `1.0`.
     fn visit_f64<E>(self, number: f64) -> Result<Tree, E> {
-        const EXACT: f64 = 9_007_199_254_740_992.0;
-        if number.fract() == 0.0 && number.abs() <= EXACT {
-            #[expect(clippy::cast_possible_truncation, reason = "it is whole, and small enough")]
-            return Ok(Tree::Leaf((number as i64).into()));
-        }
-        Ok(Tree::Leaf(number.into()))
+        Ok(Tree::Leaf(whole(number)))
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Tree, E> {
