@@ -243,4 +243,7 @@ fn a_grant_that_looks_narrower_than_it_is_is_refused() {
     assert!(ran.stderr.contains("match no note now"), "{ran:?}");
     let ran = env.run(&["client", "add", "other", "--read", "entities/"], "");
     assert!(ran.stderr.contains("it sees 1 note now"), "{ran:?}");
+    let ran = env.run(&["client", "add", "third", "--hide", "acme", "--hide", "entities/"], "");
+    assert!(ran.stderr.contains("`--hide acme` hides no note now"), "{ran:?}");
+    assert!(!ran.stderr.contains("`--hide entities/`"), "{ran:?}");
 }

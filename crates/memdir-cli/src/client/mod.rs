@@ -1,5 +1,6 @@
 //! `memdir client`: which programs may ask for the memory, and what each may see and do.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -31,6 +32,7 @@ use args::Add;
 use file::Entry;
 use memdir_core::action::Access;
 use memdir_core::catalog::{self, ROWS};
+use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
 use memdir_core::time::Timestamp;
 use memdir_engine as engine;
@@ -77,9 +79,11 @@ pub(super) fn run(global: &Global, command: &ClientCommand) -> Result<u8, Stop> 
 fn add(global: &Global, clients: &PrivateFile, memory: String, options: &Add) -> Result<u8, Stop> {
     let now = memdir_host::now();
     let (entry, grant, token) = new_entry(memory, options, now)?;
-    let seen = open::open_to_read(global)?.engine.every_note()?.iter().filter(|note| grant.shows(note)).count();
+    let notes = open::open_to_read(global)?.engine.every_note()?;
+    let seen = notes.iter().filter(|note| grant.shows(note)).count();
+    let idle: Vec<&String> = entry.hide.iter().filter(|glob| !hides(glob, &notes)).collect();
     keep(clients, &entry)?;
-    let shown = show(global, &entry, seen, &token, now);
+    let shown = show(global, &entry, (seen, &idle), &token, now);
     if shown.is_err() {
         // Nobody has seen the token.
         clients.change(|all: &mut Vec<Entry>| {
@@ -88,6 +92,13 @@ fn add(global: &Global, clients: &PrivateFile, memory: String, options: &Add) ->
         })?;
     }
     shown
+}
+
+/// Whether a path of `--hide` hides any of these notes.
+fn hides(glob: &String, notes: &BTreeSet<MemoryPath>) -> bool {
+    let all = Grant::new(&["**".to_owned()], &[], None);
+    let grant = all.and_then(|all| all.hiding(std::slice::from_ref(glob)));
+    grant.is_ok_and(|grant| notes.iter().any(|note| !grant.shows(note)))
 }
 
 /// The entry of a new client, its grant and its token. Nothing is kept yet.
@@ -154,7 +165,7 @@ fn keep(clients: &PrivateFile, entry: &Entry) -> Result<(), Failure> {
 }
 
 /// Prints the token of a new client, this once.
-fn show(global: &Global, entry: &Entry, seen: usize, token: &Token, now: Timestamp) -> Result<u8, Stop> {
+fn show(global: &Global, entry: &Entry, seen: (usize, &[&String]), token: &Token, now: Timestamp) -> Result<u8, Stop> {
     let header = format!("Authorization: Bearer {}", token.reveal());
     let added = json!({"client": Shown::of(entry, now), "token": token.reveal(), "header": header});
     global.answer(&added, |stdout| {
@@ -163,12 +174,17 @@ fn show(global: &Global, entry: &Entry, seen: usize, token: &Token, now: Timesta
     })
 }
 
-/// Explains what a new client may do, how many notes it sees as they are now, and how it connects.
-fn explain(entry: &Entry, seen: usize) -> Result<(), Stop> {
+/// Explains what a new client may do, how many notes it sees as they are now, what of its `--hide` hides none of these, and how it
+/// connects.
+fn explain(entry: &Entry, (seen, idle): (usize, &[&String])) -> Result<(), Stop> {
     say(words(entry))?;
     match seen {
         0 => say("note: these paths match no note now; a folder is written `people/`")?,
         seen => say(format!("it sees {} now", count(seen, "note")))?,
+    }
+    for glob in idle {
+        let glob = catalog::shorten(glob);
+        say(format!("note: `--hide {glob}` hides no note now; a folder is written `people/`, a note `people/ada.md`"))?;
     }
     let reads_all = entry.read.iter().any(|glob| glob == "**");
     let wider: Vec<&String> = entry.write.iter().filter(|glob| !reads_all && !entry.read.contains(glob)).collect();
