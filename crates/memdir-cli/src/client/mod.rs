@@ -95,9 +95,9 @@ fn add(global: &Global, clients: &PrivateFile, memory: String, options: &Add) ->
 }
 
 /// Whether a path of `--hide` hides any of these notes.
-fn hides(glob: &String, notes: &BTreeSet<MemoryPath>) -> bool {
+fn hides(glob: &str, notes: &BTreeSet<MemoryPath>) -> bool {
     let all = Grant::new(&["**".to_owned()], &[], None);
-    let grant = all.and_then(|all| all.hiding(std::slice::from_ref(glob)));
+    let grant = all.and_then(|all| all.hiding(&[glob.to_owned()]));
     grant.is_ok_and(|grant| notes.iter().any(|note| !grant.shows(note)))
 }
 
