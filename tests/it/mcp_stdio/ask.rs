@@ -347,7 +347,7 @@ fn what_has_changed_since_it_was_shown_is_not_done() {
     // Nor what the person has decided elsewhere.
     let question = asked(&mut client, &personal("b.md"));
     env.ask(&["reject", "2"]).exits(0);
-    assert_eq!(code(&again(&mut client, &personal("b.md"), &question, &yes)["result"]), "not_found");
+    assert_eq!(code(&again(&mut client, &personal("b.md"), &question, &yes)["result"]), "denied");
     assert!(!env.at("b.md").exists());
 }
 
