@@ -13,6 +13,7 @@ use memdir_core::path::MemoryPath;
 pub mod canvas;
 pub mod card;
 mod ending;
+mod entry;
 pub mod excluded;
 pub mod fact;
 mod front;

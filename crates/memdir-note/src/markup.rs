@@ -29,14 +29,16 @@ pub(super) struct Markup {
     /// The texts in which facts can stand.
     pub(super) runs: Runs,
     /// Paragraphs, items, quotes and other blocks, the outer ones first.
-    blocks: Vec<(Shape, Range<usize>)>,
+    pub(super) blocks: Vec<(Shape, Range<usize>)>,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Shape {
+pub(super) enum Shape {
     Item,
     Leaf,
-    Container,
+    List,
+    /// A quote or a footnote.
+    Quote,
 }
 
 /// A link that is not yet at its end.
@@ -95,7 +97,7 @@ impl Markup {
         if whole {
             return around.next().map(|(_, range)| range.clone());
         }
-        let inner = around.filter(|(shape, _)| *shape != Shape::Container);
+        let inner = around.filter(|(shape, _)| matches!(shape, Shape::Item | Shape::Leaf));
         // Paragraphs of an item are part of it; the last one found is the innermost.
         inner
             .fold(None, |best: Option<&(Shape, Range<usize>)>, block| match best {
@@ -180,7 +182,8 @@ impl<'t> Reading<'t> {
             }
             Tag::BlockQuote(_) | Tag::List(_) | Tag::FootnoteDefinition(_) => {
                 self.depth += 1;
-                self.markup.blocks.push((Shape::Container, range));
+                let shape = if matches!(tag, Tag::List(_)) { Shape::List } else { Shape::Quote };
+                self.markup.blocks.push((shape, range));
             }
             Tag::Link { link_type, dest_url, .. } => self.open_link(link_type, &dest_url, range.start + 1, false),
             Tag::Image { link_type, dest_url, .. } => self.open_link(link_type, &dest_url, range.start + 2, true),

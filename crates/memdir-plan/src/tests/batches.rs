@@ -222,7 +222,9 @@ fn items_that_stand_below_each_other_are_merged() {
         Some("- city: Porto\n- work: mill\n"),
     );
     check("1. a\n2. b\n", "1. A\n2. b\n", "1. a\n2. B\n", Some("1. A\n2. B\n"));
-    check("| a | 1 |\n| b | 2 |\n", "| a | 3 |\n| b | 2 |\n", "| a | 1 |\n| b | 4 |\n", Some("| a | 3 |\n| b | 4 |\n"));
+    let table = |rows: &str| format!("| k | v |\n|---|---|\n{rows}");
+    let tables = ["| a | 1 |\n| b | 2 |\n", "| a | 3 |\n| b | 2 |\n", "| a | 1 |\n| b | 4 |\n"].map(table);
+    check(&tables[0], &tables[1], &tables[2], Some(&table("| a | 3 |\n| b | 4 |\n")));
     check("- [ ] a\n- [ ] b\n", "- [x] a\n- [ ] b\n", "- [ ] a\n", Some("- [x] a\n"));
     // The upper one went, the lower one says something else; the other way round nothing is left to stand above it.
     check("- a\n- b\n", "- b\n", "- a\n- c\n", Some("- c\n"));
@@ -233,4 +235,60 @@ fn items_that_stand_below_each_other_are_merged() {
     check("- a\n- b\n", "- A\n- b\n", "- a\nb\n", None);
     // Both changed the same item.
     check("- a\n- b\n", "- c\n- b\n", "- d\n- b\n", None);
+    // One adds what would stand in the item that the other changes or takes away, or puts one around it.
+    check("- p\n  - a\n", "- p\n  - A\n", "- p\n  - a\n    - b\n", None);
+    check("- p\n  - a\n", "- p\n", "- p\n  - a\n    - b\n", None);
+    check("- p\n  - a\n", "- p\n  - A\n", "- p\n  - a\n  - b\n", Some("- p\n  - A\n  - b\n"));
+    check("- p\n  - a\n", "- q\n- p\n  - a\n", "- P\n  - a\n", Some("- q\n- P\n  - a\n"));
+    check("- p\n  - a\n  - b\n", "- p\n- a\n  - b\n", "- p\n  - a\n  - B\n", None);
+    check("> [!info] T\n> - a\n", "> [!quote] T\n> - a\n", "> [!info] T\n> - b\n", None);
+    check("---\na: |\n  x\n  - y\n---\n", "---\na: |\n  X\n  - y\n---\n", "---\na: |\n  x\n  - Y\n---\n", None);
+    check("---\na: [x,\n  y]\n---\n", "---\na: [z,\n  y]\n---\n", "---\na: [x,\n  z]\n---\n", None);
+    check("```\na | b\n```\n", "```\nA | b\n```\n", "```\na | b\nc\n```\n", Some("```\nA | b\nc\n```\n"));
+    // A list that takes a line away from under a text is no part of that text.
+    check("Steps:\n1. a\n2. b\n", "Steps:\n2. b\n", "Steps:\n1. a\n2. c\n", Some("Steps:\n2. c\n"));
+}
+
+/// For each place where entries stand below each other, and all that two sides can do to three of them: keep, change, take away.
+#[test]
+fn a_merge_does_exactly_what_both_sides_did_to_entries() {
+    let forms = [
+        ("", "- ", ""),
+        ("- p\n", "  - ", ""),
+        ("- p\n", "  - [ ] ", "- q\n"),
+        ("1. p\n", "   * ", ""),
+        ("1. p\n   - q\n", "     - ", "2. r\n"),
+        ("> [!info] T\n", "> - ", ""),
+        ("> [!info] T\n> - p\n", ">   - ", "> - q\n"),
+        ("k | v\n-|-\n", "r | ", ""),
+        ("| k | v |\n|---|---|\n", "| r | ", "\nend\n"),
+        ("> k | v\n> -|-\n", "> r | ", ""),
+        ("---\n", "KEY: ", "---\n"),
+        ("---\ntags:\n", "  - ", "z: 1\n---\ntext\n"),
+        ("---\ntags:\n", "- ", "---\n"),
+    ];
+    for (above, mark, below) in forms {
+        let text = |done: [u8; 3]| {
+            let line = |(at, done): (usize, &u8)| match done {
+                0 => format!("{}e{at}\n", mark.replace("KEY", &format!("k{at}"))),
+                1 => String::new(),
+                side => format!("{}E{at}-{side}\n", mark.replace("KEY", &format!("k{at}"))),
+            };
+            let lines: String = done.iter().enumerate().map(line).collect();
+            format!("{above}{lines}{below}")
+        };
+        let each = |side: u8| {
+            (0..27).map(move |number| {
+                [number / 9, number / 3 % 3, number % 3].map(|done| if done == 2 { side } else { done })
+            })
+        };
+        for mine in each(2) {
+            for theirs in each(3) {
+                let is_apart = mine.iter().zip(&theirs).all(|(mine, theirs)| *mine == 0 || *theirs == 0);
+                let both = [0, 1, 2].map(|at| mine[at].max(theirs[at]));
+                let merged = merge::three_way(&text([0; 3]), &text(mine), &text(theirs));
+                assert_eq!(merged, is_apart.then(|| text(both)), "{above:?} {mark:?} {mine:?} {theirs:?}");
+            }
+        }
+    }
 }
