@@ -76,8 +76,8 @@ impl Engine {
         Some(Blocking::Change(batch))
     }
 
-    /// What was the last to make the undoing of a batch a conflict at this note, which was none before: a change, or what another
-    /// program did between two changes.
+    /// What made the undoing of a batch a conflict at this note: what was the last to do so where it was none before, a change or what
+    /// another program did between two changes; or a newer change that is enough by itself.
     fn last_to_block(
         &self,
         batch: u64,
@@ -86,8 +86,9 @@ impl Engine {
         entries: &[LogEntry],
     ) -> Option<Blocking> {
         let outside = |left: Option<&Image>| left.map_or(Blocking::DeletedOutside, |_| Blocking::Outside);
-        let is_undo = |batch: u64| entries.iter().any(|entry| entry.batch == Some(batch) && entry.undoes.is_some());
         let mut found = outside(now);
+        // Several changes can each be enough.
+        let mut newest = None;
         let mut left = now.cloned();
         for entry in entries {
             let Some(later) = entry.batch else { continue };
@@ -95,13 +96,17 @@ impl Engine {
             if later <= batch || !plan::would_conflict(steps, path, then.as_ref())? {
                 return Some(outside(left.as_ref()));
             }
-            // What was undone is in nobody's way, nor is its undoing, unless that brought something back.
-            if entry.undone_by.is_none() && entry.undoes.is_none_or(|undone| undone <= batch || is_undo(undone)) {
+            left = self.vault.image_found_by(later, path).ok()?.unwrap_or_else(|| then.clone());
+            let is_first = !plan::would_conflict(steps, path, left.as_ref())?;
+            let is_enough = plan::would_conflict_after(steps, path, left.as_ref(), then.as_ref());
+            // What was undone is in nobody's way, nor is its undoing, unless that brought back what is.
+            let is_change = entry.undoes.is_none_or(|undone| undone <= batch);
+            if entry.undone_by.is_none() && (is_change || is_first || is_enough) {
+                newest = newest.or(is_enough.then_some(later));
                 found = Blocking::Change(later);
             }
-            left = self.vault.image_found_by(later, path).ok()?.unwrap_or(then);
-            if !plan::would_conflict(steps, path, left.as_ref())? {
-                return Some(found);
+            if is_first {
+                return Some(newest.map_or(found, Blocking::Change));
             }
         }
         None

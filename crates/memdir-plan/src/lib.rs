@@ -80,6 +80,7 @@ pub use tool_words::{ClientWords, NewWords, ToolWords};
 pub use tree::{Altered, Effort, Entry, Listing, PastBatch, Said, Scan, Scanned, Stamp, Stat, Swept, Tree, TreeError};
 pub use undo::{
     Gone, Since, UndoError, followed, is_taken_back, restore, undo, undo_all, undo_with_later, would_conflict,
+    would_conflict_after,
 };
 pub use wanted::Wanted;
 

@@ -326,6 +326,19 @@ pub fn would_conflict(steps: &[Step], path: &MemoryPath, now: Option<&Image>) ->
     })
 }
 
+/// Whether undoing the steps of a batch would be a conflict if nothing had been done to the file at `path` since but one change, from `before`
+/// to `after`; not where that builds upon what others did.
+#[must_use]
+pub fn would_conflict_after(steps: &[Step], path: &MemoryPath, before: Option<&Image>, after: Option<&Image>) -> bool {
+    let done = steps.iter().find_map(|step| match step {
+        Step::Put { path: put, after, .. } if put == path => Some(after.as_ref()),
+        Step::Put { .. } | Step::Move { .. } | Step::MakeFolder { .. } | Step::RemoveFolder { .. } => None,
+    });
+    // To do the change again is to undo its undoing.
+    let again = done.and_then(|done| wanted(after, before, done));
+    again.is_some_and(|again| would_conflict(steps, path, again.as_ref()) == Some(true))
+}
+
 /// Whether nothing is left of what the steps of a batch did, since another program has taken all of it back.
 ///
 /// By the names that the batch knew: what another program took elsewhere is not followed. A note that the batch made and that is not there

@@ -92,6 +92,53 @@ fn an_undo_names_the_newest_change_that_has_to_go_first() {
     assert_eq!((failure.details.batch, failure.message.ends_with(", outside memdir")), (None, true), "{failure}");
 }
 
+/// Each of several changes is enough to be in the way, and each can be undone.
+#[test]
+fn of_several_changes_that_are_each_in_the_way_an_undo_names_the_newest() {
+    let folder = memory(&[]);
+    let engine = engine(folder.path());
+    let made = act(&engine, json!({"action": "create_file", "path": "a.md", "content": "# A\n\n"}));
+    let add =
+        |line: &str| act(&engine, json!({"action": "append_file", "path": "a.md", "content": format!("- {line}\n")}));
+    let added = ["one", "two", "three"].map(add);
+    for later in added.iter().rev() {
+        assert_eq!(engine.propose_undo(Some(made)).unwrap_err().failure.details.batch, Some(*later));
+        undo(&engine, *later);
+    }
+    undo(&engine, made);
+}
+
+/// What an undo brings back was made by memdir, however it had gone.
+#[test]
+fn an_undo_that_brings_back_what_is_in_the_way_is_nothing_outside_memdir() {
+    let folder = memory(&[("a.md", "- one: 1\n- two: 1\n")]);
+    let engine = engine(folder.path());
+    let set = |key: &str, value: &str| {
+        act(&engine, json!({"action": "set_fact", "path": "a.md", "key": key, "value": value}))
+    };
+    let path = MemoryPath::parse("a.md").unwrap();
+    let restore = |batch: u64| {
+        let change = engine.propose_restore(&path, batch).unwrap();
+        engine.conclude_change(change, &Caller::person("cli")).unwrap().batch.unwrap()
+    };
+    let in_way = |batch: u64| engine.propose_undo(Some(batch)).unwrap_err().failure;
+    let first = set("one", "a");
+    set("one", "b");
+    set("two", "b");
+    let restored = restore(first);
+    let undone = undo(&engine, restored).batch.unwrap();
+    assert_eq!((in_way(first).details.batch, in_way(first).message.contains("outside")), (Some(undone), false));
+    // Who does what is said gets there.
+    for _ in 0..4 {
+        match engine.propose_undo(Some(first)) {
+            Ok(_) => break,
+            Err(error) => drop(undo(&engine, error.failure.details.batch.unwrap())),
+        }
+    }
+    undo(&engine, first);
+    assert!(std::fs::read_to_string(folder.path().join("a.md")).unwrap().starts_with("- one: 1\n"));
+}
+
 #[test]
 fn an_undo_blames_no_change_for_what_another_program_did_before_it() {
     let folder = memory(&[("a.md", "# A\n\ntext\n")]);
