@@ -60,7 +60,6 @@ mod search;
 mod serve;
 mod serve_chat;
 mod session;
-mod shell;
 mod stats;
 mod status;
 mod stop;

@@ -9,6 +9,7 @@ use super::command::Cli;
 use super::stop::usage;
 use memdir_core::catalog::shorten;
 use memdir_core::report::Failure;
+use memdir_core::shell::quoted;
 
 /// What people type that is no command, and what does what they want. Aliases of commands are with the commands.
 const WANTED: [(&[&str], &str); 13] = [
@@ -86,7 +87,7 @@ pub(super) fn unknown(error: &Error, arguments: &[OsString]) -> Option<Failure> 
         return Some(failure((*hint).to_owned()));
     }
     if word.ends_with(".md") || word.contains('/') {
-        return Some(failure(format!("`memdir read {}` prints a note", shorten(word))));
+        return Some(failure(format!("`memdir read {}` prints a note", quoted(&shorten(word)))));
     }
     Some(failure(match nearest(&command, &lower) {
         Some(near) => format!("did you mean `memdir {near}`?"),

@@ -9,6 +9,7 @@ use super::args::{Global, Paging};
 use super::stop::Stop;
 use super::term;
 use memdir_core::report::{Code, Failure};
+use memdir_core::shell::quoted;
 
 /// Lines for a person: whatever could move the cursor or change a title is escaped.
 pub(super) trait Lines: Write {
@@ -41,7 +42,8 @@ impl Global {
 impl Paging {
     /// Says how a list goes on that has another page.
     pub(super) fn say_next(&self, total: usize, cursor: Option<&str>) -> Result<(), Stop> {
-        Ok(cursor.iter().try_for_each(|cursor| say(format!("{total} in all; go on with --cursor '{cursor}'")))?)
+        let next = cursor.map(|cursor| format!("{total} in all; go on with --cursor {}", quoted(cursor)));
+        Ok(next.iter().try_for_each(say)?)
     }
 }
 

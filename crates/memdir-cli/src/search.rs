@@ -4,12 +4,12 @@ use std::io::{StdoutLock, Write};
 
 use super::args::{Global, Search as Options};
 use super::output::say;
-use super::shell::quoted;
 use super::stop::Stop;
 use super::{hits, index, look, one, open, term};
 use memdir_core::action::{Action, SearchFiles, SearchMode};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, Hit, Search, Source, Value};
+use memdir_core::shell::quoted;
 use memdir_note::Note;
 use memdir_plan as plan;
 

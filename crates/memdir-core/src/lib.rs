@@ -12,5 +12,6 @@ pub mod json;
 pub mod path;
 pub mod report;
 pub mod retry;
+pub mod shell;
 pub mod text;
 pub mod time;

@@ -387,7 +387,8 @@ fn what_cannot_be_forgotten_is_said_and_nothing_is_made() {
     let env = Env::ada();
     let before = env.seen();
     for (arguments, code, word) in [
-        (&["forget", "--text", "ab"][..], 2, "usage"),
+        (&["forget", "--text", "on"][..], 2, "usage"),
+        (&["forget", "--text", "ab"], 4, "not_found"),
         (&["forget", "--text", ""], 2, "usage"),
         (&["forget"], 2, "usage"),
         (&["forget", "user.md", "--text", "abc"], 2, "usage"),

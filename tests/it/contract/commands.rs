@@ -143,6 +143,9 @@ fn tree_and_read_have_their_shapes() {
     let first = env.ask(&["tree", "--limit", "2"]).exits(0);
     let second = env.ask(&["tree", "--limit", "2", "--cursor", first["cursor"].as_str().unwrap()]).exits(0);
     assert_eq!((&second["entries"][0]["path"], &second["cursor"]), (&json!("user.md"), &Value::Null));
+    std::fs::write(env.at("O'Hara it.md"), "- a: 1\n- b: 2\n").unwrap();
+    let facts = env.run(&["facts", "O'Hara it", "-n", "1"], "");
+    assert!(facts.stderr.contains("go on with --cursor \"O'Hara it.md:1\"\n"), "{}", facts.stderr);
     let read = env.ask(&["read", "user.md"]).exits(0);
     let text = "# Ada\n\n- city: London\n";
     assert_eq!(mask(read), json!({"path": "user.md", "text": text, "digest": "sha256:…"}));

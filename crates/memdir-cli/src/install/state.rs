@@ -12,6 +12,7 @@ use super::edit::FOREIGN;
 use super::{CLIENT, Entry, MEMORY, option, servers};
 use super::{json, toml};
 use crate::client;
+use memdir_core::shell::quoted;
 use memdir_host::Folder;
 
 /// The assistants that this person uses here.
@@ -197,7 +198,8 @@ impl Connection {
             None => root?.to_owned(),
         };
         if let Some(root) = root.filter(|root| *root != memory) {
-            let hint = format!("`memdir install {name} --memory {}` makes it this one", root.display());
+            let root = quoted(&root.to_string_lossy());
+            let hint = format!("`memdir install {name} --memory {root}` makes it this one");
             return Some((format!("starts memdir on another memory: {}", memory.display()), Some(hint)));
         }
         let client = option(args, CLIENT)?;

@@ -9,7 +9,8 @@ use super::registry::Registry;
 use crate::args::Global;
 use crate::output::{Lines, say};
 use crate::stop::Stop;
-use crate::{shell, term};
+use crate::term;
+use memdir_core::shell;
 use memdir_plan::count;
 use memdir_tools::{
     Permission, PinState, Server, ServerHealth, ServerName, ServerState, ToolName, Toolbox, Transport, definition_text,

@@ -51,7 +51,9 @@ impl Spoken {
         for name in names {
             let words = words_of(&name);
             let letters: usize = words.iter().map(|word| word.chars().count()).sum();
-            if letters >= MIN_TEXT_CHARS
+            // In scripts without blanks two letters are a word.
+            let is_pair = letters > 1 && name.chars().all(words::is_unspaced);
+            if (letters >= MIN_TEXT_CHARS || is_pair)
                 && let Some((first, rest)) = words.split_first()
             {
                 let known = spoken.0.entry(first.clone()).or_default();
@@ -104,5 +106,8 @@ mod tests {
         assert_eq!(lines, [3, 4, 8]);
         let short = MemoryPath::parse("ex.md").unwrap();
         assert!(Spoken::of([short].iter(), None).lines("my ex is here\n").is_empty());
+        let [pair, one] = ["健太.md", "健.md"].map(|name| MemoryPath::parse(name).unwrap());
+        assert_eq!(Spoken::of([pair].iter(), None).lines("我和健太去\n"), [0]);
+        assert!(Spoken::of([one].iter(), None).lines("健 健太\n").is_empty());
     }
 }

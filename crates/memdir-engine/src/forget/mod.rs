@@ -18,6 +18,7 @@ use finder::Finders;
 use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, Kind};
+use memdir_core::shell::quoted;
 use memdir_note::Targets;
 use memdir_plan::{self as plan, Forms, MIN_TEXT_CHARS, Sought, Tree, When};
 use memdir_vault::{
@@ -191,7 +192,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// `usage` for a text that is too short, `not_found` when it is nowhere, `is_a_directory`, what the vault says.
+    /// `usage` for a text without letters, or a short one that stands in longer words, `not_found` when it is nowhere, `is_a_directory`, what the vault says.
     pub fn places_of(&self, target: &ForgetTarget) -> Result<ForgetPreview, Failure> {
         let survey = self.survey_unlocked(target)?;
         if survey.places.is_empty() { Err(self.nothing(target)) } else { Ok(survey.listed()) }
@@ -363,7 +364,7 @@ impl Engine {
     fn look_for(&self, target: &ForgetTarget, past: &Past<'_>) -> Result<Survey, Failure> {
         let (sought, note) = match target {
             ForgetTarget::Text(text) => {
-                let forms = Forms::new(text).ok_or_else(too_short)?;
+                let forms = Forms::new(text).ok_or_else(no_letters)?;
                 (Sought::Text(forms), None)
             }
             ForgetTarget::Note(path) => {
@@ -371,7 +372,8 @@ impl Engine {
                 (Sought::Note(note.names.all.clone()), Some(note))
             }
         };
-        self.look_everywhere(sought, note, past)
+        let survey = self.look_everywhere(sought, note, past)?;
+        if survey.in_words > 0 { Err(in_words(survey.in_words)) } else { Ok(survey) }
     }
 
     fn look_everywhere(&self, sought: Sought, note: Option<Note>, past: &Past<'_>) -> Result<Survey, Failure> {
@@ -392,6 +394,7 @@ impl Engine {
             lines: Vec::new(),
             cards: Vec::new(),
             note,
+            in_words: 0,
             limit,
         };
         survey.note_history();
@@ -450,7 +453,8 @@ impl Engine {
         let mut names = (past.names)(&place, stat.is_some()).map_err(|error| failure(&error))?;
         if names.now != place && self.vault.stat(&names.now).map_err(plan::failure)?.is_some() {
             let failure = Failure::new(Code::NotFound, format!("`{path}` is called `{}` now", names.now));
-            return Err(failure.with_hint(format!("`memdir forget {}` forgets it with all names it had", names.now)));
+            let name = quoted(names.now.as_str());
+            return Err(failure.with_hint(format!("`memdir forget {name}` forgets it with all names it had")));
         }
         names.add(path);
         let limit = self.settings.limits.file_bytes;
@@ -534,9 +538,15 @@ fn with_lines(said: String) -> String {
     serde_json::json!([file, side('-'), side('+')]).to_string()
 }
 
-fn too_short() -> Failure {
-    let message = format!("the text has fewer than {MIN_TEXT_CHARS} letters: it stands in half of all words");
-    Failure::new(Code::Usage, message).with_hint("give more of it, or forget the note: `memdir forget NOTE`")
+fn no_letters() -> Failure {
+    Failure::new(Code::Usage, "the text has no letter and no digit").with_hint("give more of what stands there")
+}
+
+fn in_words(count: usize) -> Failure {
+    let words = plan::count(count, "longer word");
+    let message = format!("the text has fewer than {MIN_TEXT_CHARS} letters, and stands inside {words}");
+    Failure::new(Code::Usage, message)
+        .with_hint("nothing was erased; give more of it, with what stands before or behind it")
 }
 
 fn blocked(paths: &[String]) -> Failure {

@@ -95,6 +95,31 @@ fn a_note_is_not_erased_with_a_text_that_nobody_was_shown() {
     assert!(!folder.path().join("a.md").exists());
 }
 
+/// What a short text stands in is counted: two letters of Chinese or Japanese are a name, two of Latin mostly part of other words.
+#[test]
+fn a_short_text_that_stands_in_no_longer_word_is_forgotten() {
+    let folder = memory(&[("a.md", "# Me\n\n- 朋友: 健太\n- friend: Bo\n- 火 and al\n"), ("b.md", "also 火锅\n")]);
+    let engine = engine(folder.path());
+    let forget = |text: &str| {
+        let target = ForgetTarget::Text(text.to_owned());
+        engine.forget(&target, RelatedLines::Keep, None, &Caller::person("cli"))
+    };
+    for short in ["al", "火"] {
+        let refused = forget(short).unwrap_err();
+        assert_eq!(
+            (refused.code, refused.message.contains("stands inside 1 longer word")),
+            (Code::Usage, true),
+            "{refused}"
+        );
+    }
+    for (text, code) in [("-", Code::Usage), (" ", Code::Usage), ("zz", Code::NotFound)] {
+        assert_eq!(forget(text).unwrap_err().code, code, "{text}");
+    }
+    assert!(forget("健太").unwrap().erased && forget("Bo").unwrap().erased);
+    let left = std::fs::read_to_string(folder.path().join("a.md")).unwrap();
+    assert_eq!(left, "# Me\n\n- 朋友: \n- friend: \n- 火 and al\n");
+}
+
 #[test]
 fn a_card_that_shows_a_forgotten_note_is_listed_and_said_to_stay() {
     const CARD: &str = r#"{"nodes":[{"id":"1","type":"file","file":"bob.md"},{"id":"2","type":"text","text":"see [[bob]] hi"}],"edges":[]}"#;

@@ -9,7 +9,7 @@ use jsonc_parser::ast::{Object, Value};
 use super::super::Entry;
 use super::super::edit::{Edit, Trouble, edited, is_memdir, quoted};
 use super::{Container, Document, Shape, only, push, put, span, without_empty};
-use crate::shell;
+use memdir_core::shell;
 
 /// The object that holds the lists.
 const HOOKS: &str = "hooks";

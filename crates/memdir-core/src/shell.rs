@@ -5,8 +5,17 @@ fn is_plain(character: char) -> bool {
     character.is_alphanumeric() || "-_./:,@%+=".contains(character)
 }
 
-/// A word as it is typed in a shell.
-pub(super) fn quoted(word: &str) -> String {
+/// A word as it is typed in a shell: the one way in which a command that a person can copy says a name.
+///
+/// # Examples
+///
+/// ```
+/// use memdir_core::shell::quoted;
+///
+/// assert_eq!(quoted("O'Hara.md"), "\"O'Hara.md\"");
+/// ```
+#[must_use]
+pub fn quoted(word: &str) -> String {
     match word {
         word if !word.is_empty() && word.chars().all(is_plain) => word.to_owned(),
         word if !word.contains(['"', '$', '`', '\\', '!']) => format!("\"{word}\""),
@@ -15,7 +24,8 @@ pub(super) fn quoted(word: &str) -> String {
 }
 
 /// The words of a command line in which each is written as [`quoted`] writes it; `None` for any other.
-pub(super) fn words(line: &str) -> Option<Vec<String>> {
+#[must_use]
+pub fn words(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut rest = line;
     while !rest.is_empty() {
