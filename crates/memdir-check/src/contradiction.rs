@@ -380,7 +380,7 @@ impl<'n> Book<'n> {
         if first.look.digest == second.look.digest || are_numbered(first.path.as_str(), second.path.as_str()) {
             return Vec::new();
         }
-        let is_shorter = first.path.as_str().len() <= second.path.as_str().len();
+        let is_shorter = first.path.utf16_length() <= second.path.utf16_length();
         let (kept, told) = if is_shorter { (one, other) } else { (other, one) };
         let (of_kept, of_told) = if is_shorter { (first, second) } else { (second, first) };
         let own = |key: &&'n str| Some((self.own(of_kept, key)?, self.own(of_told, key)?));

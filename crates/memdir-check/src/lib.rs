@@ -339,7 +339,7 @@ fn duplicates<'a>(notes: impl Iterator<Item = (&'a MemoryPath, &'a Look)>, links
     }
     let mut found = Vec::new();
     for mut paths in same.into_values().filter(|paths| paths.len() > 1) {
-        paths.sort_by_key(|path| (path.as_str().len(), *path));
+        paths.sort_by_key(|path| (path.utf16_length(), *path));
         let Some((kept, others)) = paths.split_first() else { continue };
         for path in others {
             let is_free = links.backlinks.get(*path).is_none_or(Vec::is_empty) && leads_alike(links, path, kept);

@@ -87,7 +87,7 @@ pub(super) fn near<'a>(
     read: &mut dyn FnMut(&MemoryPath) -> Option<String>,
 ) -> Vec<Finding> {
     let mut notes: Vec<(&MemoryPath, &Look)> = notes.collect();
-    notes.sort_by_key(|(path, _)| (path.as_str().len(), *path));
+    notes.sort_by_key(|(path, _)| (path.utf16_length(), *path));
     let mut firsts = HashSet::new();
     notes.retain(|(_, look)| look.digest.is_none_or(|digest| firsts.insert(digest)));
     let shared = shared(notes.iter().map(|(_, look)| *look));

@@ -3,7 +3,7 @@
 //! A wikilink follows Obsidian's rules. A path that starts with `./` or `../` goes from the folder of the source, one with
 //! a `/` from the root, and both mean that file alone. Any other means each file whose path ends so, `.md` left out or not,
 //! whatever its case and Unicode form and its kind of blank; of several, the one whose whole path it is comes first, then
-//! those below the folder of the source, then the shortest path, then the alphabet.
+//! those below the folder of the source, then the shortest path, counted in UTF-16 units as Obsidian does, then the alphabet.
 //!
 //! A link of Markdown means the file to which its path leads when it is joined to the folder of its note, as every reader
 //! of Markdown joins it; only where that leads nowhere, it follows Obsidian's rules too. What may be no link, such as an
@@ -339,12 +339,12 @@ fn order<'f>(
     file: &'f File,
 ) -> (bool, bool, usize, bool, &'f str) {
     let is_whole = file.folded == wanted.path || file.folded.strip_suffix(".md") == Some(&wanted.path);
-    let file = file.path.as_str();
+    let (length, file) = (file.path.utf16_length(), file.path.as_str());
     let folder = source.and_then(|source| source.as_str().rsplit_once('/')).map_or("", |(folder, _)| folder);
     let below = file.strip_prefix(folder);
     let is_near = folder.is_empty() || below.is_some_and(|rest| rest.starts_with('/'));
     let is_spelled = file.contains(path.trim().trim_start_matches('/'));
-    (!is_whole, !is_near, file.len(), !is_spelled, file)
+    (!is_whole, !is_near, length, !is_spelled, file)
 }
 
 /// A folded name without the extension of a note.

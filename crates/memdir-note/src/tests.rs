@@ -209,6 +209,19 @@ fn links_lead_to_files() {
     check_target("twin", None, "bb/twin.md or a/c/twin.md or b/d/twin.md");
 }
 
+/// As a program in JavaScript counts, which Obsidian is: bytes would make each name of another script a long one.
+#[test]
+fn the_shortest_path_is_counted_in_units_of_utf16() {
+    let best = |names: &[&str], source: Option<&str>| {
+        let targets = Targets::new(names.iter().map(|name| path(name)));
+        targets.best("k", Syntax::Wiki, source.map(path).as_ref()).map(ToString::to_string).unwrap()
+    };
+    assert_eq!(best(&["x.y/k.md", "東京/k.md"], Some("z/s.md")), "東京/k.md");
+    assert_eq!(best(&["abc/k.md", "Ёж/k.md"], None), "Ёж/k.md");
+    assert_eq!(best(&["🌲🌲/k.md", "abc/k.md"], None), "abc/k.md");
+    assert_eq!(best(&["éé/k.md", "ab/k.md"], None), "ab/k.md");
+}
+
 #[test]
 fn a_link_of_markdown_leads_where_every_reader_of_markdown_goes() {
     let names = ["same.md", "a/same.md", "a/b/x.md", "c/only.md", "plain", "plain.md"].map(path);

@@ -8,8 +8,7 @@ use memdir_core::catalog::shorten;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
 use memdir_core::time::Timestamp;
-use memdir_note::words::fold;
-use memdir_note::{Note, Task, tag_length};
+use memdir_note::{Note, Task, folded, tag_length};
 
 const DAY: i64 = 86_400;
 /// The keys of the front matter under which a note says of when it is.
@@ -126,7 +125,7 @@ impl Operators {
         }
         match name.to_ascii_lowercase().as_str() {
             "tag" => self.tags.push(tag_as_compared(value)),
-            "path" => self.paths.push(fold(value)),
+            "path" => self.paths.push(folded(value)),
             "is" => match value.to_ascii_lowercase().as_str() {
                 "task" => self.wants_open = true,
                 "done" => self.wants_done = true,
@@ -143,7 +142,7 @@ impl Operators {
 
     /// What a note says to the operators; `None` for one that does not fit them. `since:` is for [`Operators::is_since`].
     pub(super) fn fitting(&self, path: &MemoryPath, text: &str) -> Option<Fitting> {
-        let name = fold(path.as_str());
+        let name = folded(path.as_str());
         if !self.paths.iter().all(|wanted| is_below(&name, wanted)) {
             return None;
         }
@@ -152,7 +151,7 @@ impl Operators {
         }
         let note = Note::parse(text);
         if !self.tags.is_empty() {
-            let tags: Vec<String> = note.tags().iter().map(|tag| fold(tag)).collect();
+            let tags: Vec<String> = note.tags().iter().map(|tag| folded(tag)).collect();
             let has = |wanted: &String| tags.iter().any(|tag| is_within(tag, wanted));
             if !self.tags.iter().all(has) {
                 return None;
@@ -219,7 +218,7 @@ fn length_of_word(text: &str) -> usize {
 }
 
 fn tag_as_compared(tag: &str) -> String {
-    fold(tag.trim_start_matches('#').trim_end_matches('/'))
+    folded(tag.trim_start_matches('#').trim_end_matches('/'))
 }
 
 /// Whether a tag is the one that is wanted, or nested in it.
@@ -241,16 +240,26 @@ fn is_below(path: &str, wanted: &str) -> bool {
 /// The latest date in the name of a note's file and its front matter.
 fn stated(path: &MemoryPath, note: &Note<'_>) -> Option<i64> {
     let values = DATES.iter().flat_map(|key| note.front_values(key));
-    values.filter_map(|value| first_day(&value)).chain(first_day(path.stem())).max()
+    values.filter_map(|value| day_of_moment(&value).or_else(|| last_day(&value))).chain(last_day(path.stem())).max()
 }
 
-/// The first date such as `2026-11-01` in a text, in seconds since 1970.
-fn first_day(text: &str) -> Option<i64> {
+/// The day in UTC of a text that is a date with a time and a zone as YAML has them, in seconds since 1970.
+fn day_of_moment(text: &str) -> Option<i64> {
+    let (date, time) = text.trim().split_at_checked(10)?;
+    let is_apart = time.starts_with(['T', 't', ' ']) && day(date).is_some();
+    let time: String = time.get(1..).filter(|_| is_apart)?.split_whitespace().collect();
+    let moment = Timestamp::parse_end(&format!("{date}T{}", time.to_ascii_uppercase()), Timestamp::from_seconds(0));
+    Some(moment.ok()?.micros().div_euclid(1_000_000 * DAY) * DAY)
+}
+
+/// The latest date such as `2026-11-01` in a text, in seconds since 1970.
+fn last_day(text: &str) -> Option<i64> {
     let is_digit = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
     let starts = text.char_indices().map(|(at, _)| at);
     starts
         .filter(|at| at.checked_sub(1).is_none_or(|before| !is_digit(before)) && !is_digit(at + 10))
-        .find_map(|at| text.get(at..at + 10).and_then(day))
+        .filter_map(|at| text.get(at..at + 10).and_then(day))
+        .max()
 }
 
 /// A date such as `2026-11-01` and nothing else, in seconds since 1970.

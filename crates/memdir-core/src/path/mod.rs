@@ -147,6 +147,12 @@ impl MemoryPath {
         if self.is_note() { name.get(..name.len() - 3).unwrap_or(name) } else { name }
     }
 
+    /// Its length as programs in JavaScript count it, such as Obsidian: in units of UTF-16.
+    #[must_use]
+    pub fn utf16_length(&self) -> usize {
+        self.0.encode_utf16().count()
+    }
+
     /// The folder that holds it; `None` is the root of the memory.
     #[must_use]
     pub fn parent(&self) -> Option<Self> {
