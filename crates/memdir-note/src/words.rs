@@ -4,8 +4,8 @@
 //! begins another (`camelCase`, which counts as a whole too: people write GitHub and look for github) and at an
 //! apostrophe (`l'homme`, a whole too; the endings of English as in `Ada's` are left out). Case and diacritics are
 //! folded. Scripts that put nothing between words give each two neighbours, and one that stands alone. A date such as
-//! `2023-09-11` gives what people say, `2023`, `september` and `11`; a number has no zeros before it. Touches nothing but
-//! text.
+//! `2023-09-11` gives what people say, `2023`, `september` and `11`; a number has no zeros before it, and one of more digits
+//! than those of a time or a day counts as it is written too: `0043`, `01067`. Touches nothing but text.
 
 use std::ops::Range;
 
@@ -76,6 +76,9 @@ const MONTHS: [&str; 12] = [
     "november",
     "december",
 ];
+
+/// The zeros before so few digits, of a time or a day, are nothing to look for.
+const MOST_DIGITS_OF_A_DAY: usize = 2;
 
 struct Words<'f, F> {
     buffer: String,
@@ -236,10 +239,16 @@ impl<F: FnMut(&str, Range<usize>)> Words<'_, F> {
 
     fn folded(&mut self, word: &str, range: Range<usize>) {
         if word.is_ascii() {
-            let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
-            let bare = if is_number { word.trim_start_matches('0') } else { word };
+            let zeros = word.len() - word.trim_start_matches('0').len();
+            if zeros > 0 && word.bytes().all(|byte| byte.is_ascii_digit()) {
+                let bare = word.get(zeros.min(word.len() - 1)..).unwrap_or_default();
+                (self.found)(bare, range.clone());
+                if bare.len() == word.len() || word.len() <= MOST_DIGITS_OF_A_DAY {
+                    return;
+                }
+            }
             self.buffer.clear();
-            self.buffer.push_str(if bare.is_empty() { word.get(..1).unwrap_or_default() } else { bare });
+            self.buffer.push_str(word);
             self.buffer.make_ascii_lowercase();
         } else {
             self.buffer = fold(word);
@@ -395,7 +404,8 @@ mod tests {
         );
         check("2023-13-11 12023-09-11 2023-09-111", &["2023", "13", "11", "12023", "9", "11", "2023", "9", "111"]);
         check("2023-09-11-12 é2023-09-11", &["2023", "september", "11", "12", "e2023", "9", "11"]);
-        check("007 0 000 0x1", &["7", "0", "0", "0x1"]);
+        check("007 0 00 000 0x1 09:05", &["7", "007", "0", "0", "0", "000", "0x1", "9", "5"]);
+        check("0043 660, 01067é", &["43", "0043", "660", "01067e"]);
     }
 
     #[test]
