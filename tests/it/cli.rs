@@ -284,6 +284,8 @@ fn a_place_for_the_history_that_cannot_be_one_is_not_set() {
     for key in ["limits.batch_actions", "limits.batch_seconds", "limits.note_bytes"] {
         assert_eq!(env.ask(&["config", "set", key, "0"]).code, 5, "{key}");
     }
+    let days = env.run(&["config", "set", "history.keep_days", "abc"], "").stderr;
+    assert!(days.contains("expected a whole number from 0 on") && !days.contains("settings file is"), "{days}");
     // What an editor wrote there can be mended.
     let folder = env.home().join(".config/memdir");
     fs::create_dir_all(&folder).unwrap();

@@ -88,7 +88,8 @@ fn a_session_is_done_again_on_a_copy() {
     assert_eq!(env.files(), before);
     let ran = env.run(&["session", "replay", file, "--json", "--yes"], "");
     assert_eq!((ran.code, object(&ran.stdout)["differences"].as_array().unwrap().len()), (4, 1), "{}", ran.stdout);
-    assert_eq!(env.run(&["session", "replay", "not there"], "").code, 2);
+    let ran = env.run(&["session", "replay", "not there"], "");
+    assert!(ran.code == 2 && ran.stderr.contains("there is no session and no file of this name"), "{}", ran.stderr);
 }
 
 #[test]

@@ -470,7 +470,7 @@ fn a_name_alone_renames_in_place() {
     assert!(env.at("entities/Acme (old).md").exists(), "{:?}", env.files());
     // What is called so already is most likely meant to go to the root.
     let same = env.run(&["mv", "entities/Acme (old).md", "Acme (old).md"], "");
-    assert!(same.stderr.contains("`./Acme (old).md` moves the note to the root"), "{}", same.stderr);
+    assert!(same.stderr.contains("`\"./Acme (old).md\"` moves the note to the root"), "{}", same.stderr);
     assert_eq!((same.code, env.at("entities/Acme (old).md").exists()), (0, true));
     env.ask(&["mv", "Acme (old)", "./acme"]).exits(0);
     assert_eq!(env.run(&["mv", "acme", "acme"], "").stderr, "");
@@ -490,13 +490,13 @@ fn a_file_that_is_renamed_keeps_its_extension() {
         ("Lake.png", "in/Dr. Reis", "in/Dr. Reis.png"),
         ("in/Dr. Reis.png", "./Sea.jpg", "Sea.jpg"),
         ("Sea.jpg", "in/", "in/Sea.jpg"),
-        ("in/a.tar.gz", "b", "in/b.gz"),
-        ("in", "out", "out/b.gz"),
+        ("in/a.tar.gz", "b", "in/b.tar.gz"),
+        ("in", "out", "out/b.tar.gz"),
     ] {
         assert_eq!(env.run(&["mv", from, to], "").code, 0, "{from}");
         assert!(env.at(becomes).exists() && !env.at(from).exists(), "{becomes}: {:?}", env.files());
     }
-    assert_eq!(env.read("user.md"), "![[Sea.jpg]] [two](out/b.gz)\n");
+    assert_eq!(env.read("user.md"), "![[Sea.jpg]] [two](out/b.tar.gz)\n");
 }
 
 #[test]

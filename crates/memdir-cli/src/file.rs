@@ -172,10 +172,18 @@ fn is_behind_link(path: &Path) -> bool {
     path.ancestors().find(|part| std::fs::symlink_metadata(part).is_ok()).is_some_and(|part| follow(part).is_err())
 }
 
+/// Why a file could not be read, in words.
+pub(super) fn why(kind: io::ErrorKind) -> String {
+    match kind {
+        io::ErrorKind::NotFound => "it is not there".to_owned(),
+        io::ErrorKind::InvalidData => "it is no UTF-8 text".to_owned(),
+        kind => kind.to_string(),
+    }
+}
+
 /// Reads a text of at most `most` bytes from a file that the person names on the command line as a `what`.
 pub(super) fn read_named(what: &str, path: &Path, most: u64, hint: &str) -> Result<String, Failure> {
-    let unreadable =
-        |kind: io::ErrorKind| usage(format!("the {what} `{}` cannot be read: {kind}", path.display()), hint);
+    let unreadable = |kind| usage(format!("the {what} `{}` cannot be read: {}", path.display(), why(kind)), hint);
     let read = read(path, most).map_err(|error| unreadable(error.kind()))?;
     let (bytes, _) = read.ok_or_else(|| unreadable(io::ErrorKind::NotFound))?;
     String::from_utf8(bytes).map_err(|_| unreadable(io::ErrorKind::InvalidData))

@@ -122,9 +122,10 @@ fn read(path: &Path) -> Result<Vec<u8>, Stop> {
     let unreadable = |kind: io::ErrorKind| {
         let why = match kind {
             io::ErrorKind::FileTooLarge => "the session has more than 16 MiB".to_owned(),
-            kind => format!("the session cannot be read: {kind}"),
+            io::ErrorKind::NotFound => "there is no session and no file of this name".to_owned(),
+            kind => format!("the session cannot be read: {}", file::why(kind)),
         };
-        usage(why, "name a file with the lines of a session")
+        usage(why, "`memdir session list` shows the sessions; or name a file with the lines of one")
     };
     let read = file::read(path, MOST_SESSION_BYTES).map_err(|error| unreadable(error.kind()))?;
     let (mut lines, _) = read.ok_or_else(|| unreadable(io::ErrorKind::NotFound))?;

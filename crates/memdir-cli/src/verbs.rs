@@ -21,6 +21,7 @@ use memdir_core::catalog::shorten;
 use memdir_core::digest::Digest;
 use memdir_core::path::{MemoryPath, PERSON_NOTE, is_same_form};
 use memdir_core::report::{Code, Failure, Report};
+use memdir_core::shell::quoted;
 use memdir_engine::{Caller, Engine};
 use memdir_note::{Note, fact};
 use memdir_plan::{as_item_below, title_of};
@@ -113,7 +114,7 @@ pub(super) fn rename(global: &Global, options: &Move) -> Result<u8, Stop> {
             let folder = path.parent().filter(|_| !target.contains('/'));
             let target = folder.map_or_else(|| target.clone(), |folder| format!("{folder}/{target}"));
             // What is moved keeps its kind.
-            let own = extension(path.name()).filter(|_| !path.is_note() && !opened.engine.is_folder(&path));
+            let own = kept_extension(path.name()).filter(|_| !path.is_note() && !opened.engine.is_folder(&path));
             let named = if path.is_note() { note_to_be(&target)? } else { look::path(&target)? };
             match own.filter(|_| extension(named.name()).is_none()) {
                 Some(own) => look::path(&format!("{target}.{own}"))?,
@@ -122,7 +123,8 @@ pub(super) fn rename(global: &Global, options: &Move) -> Result<u8, Stop> {
         }
     };
     if new_path == path && path.parent().is_some() && !is_folder && !target.contains('/') {
-        say(format!("note: a name alone renames in place; `./{target}` moves the note to the root of the memory"))?;
+        let there = quoted(&format!("./{target}"));
+        say(format!("note: a name alone renames in place; `{there}` moves the note to the root of the memory"))?;
     }
     run(global, &opened, Action::RenameFile(RenameFile { path, new_path }))
 }
@@ -243,6 +245,17 @@ fn wait_for(program: &str, file: &Path) -> Result<bool, Failure> {
 fn extension(name: &str) -> Option<&str> {
     let behind = name.rsplit_once('.').map(|(_, extension)| extension);
     behind.filter(|extension| !extension.is_empty() && !extension.contains(' '))
+}
+
+/// What a name without an extension keeps of the one that a file had: of a compressed file also what says which file is in it, as in
+/// `x.tar.gz`.
+fn kept_extension(name: &str) -> Option<&str> {
+    const COMPRESSED: [&str; 7] = ["gz", "bz2", "xz", "zst", "lz4", "br", "Z"];
+    let last = extension(name)?;
+    let inner = name.strip_suffix(last)?.strip_suffix('.').and_then(extension);
+    let is_kept = |inner: &&str| inner.starts_with(char::is_alphabetic) && COMPRESSED.contains(&last);
+    let length = last.len() + inner.filter(is_kept).map_or(0, |inner| inner.len() + 1);
+    name.get(name.len() - length..)
 }
 
 /// The path of a note that a person names to make it: `.md` may be left out.

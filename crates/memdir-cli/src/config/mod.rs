@@ -446,7 +446,7 @@ fn canonical(path: &Path) -> Option<PathBuf> {
 
 /// The text of the settings file, with what the system knows of it; `None` where there is none.
 fn read_text(path: &Path) -> Result<Option<(String, Metadata)>, Failure> {
-    let unreadable = |kind| wrong(format!("the settings file cannot be read: {kind}"));
+    let unreadable = |kind| wrong(format!("the settings file cannot be read: {}", file::why(kind)));
     let Some((bytes, metadata)) = file::read(path, MOST_BYTES).map_err(|error| unreadable(error.kind()))? else {
         return Ok(None);
     };
@@ -470,9 +470,23 @@ fn read_stamped(path: &Path) -> Result<(Table, Option<Stamp>), Failure> {
 
 fn config_of(table: Table) -> Result<Config, Failure> {
     table.try_into().map_err(|error: toml::de::Error| {
-        let said = error.to_string();
+        let said = in_words(&error.to_string());
         wrong(said.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" "))
     })
+}
+
+/// What is said of a value of another type, with a name for the type of a number.
+fn in_words(said: &str) -> String {
+    let Some((before, kind)) = said.split_once("expected ") else { return said.to_owned() };
+    let length = kind.find(|sign: char| !sign.is_ascii_alphanumeric()).unwrap_or(kind.len());
+    let (kind, rest) = kind.split_at_checked(length).unwrap_or((kind, ""));
+    let kind = match kind {
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number from 0 on",
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
+        "f32" | "f64" => "a number",
+        other => other,
+    };
+    format!("{before}expected {kind}{rest}")
 }
 
 /// What `doctor` itself replaces by the place.

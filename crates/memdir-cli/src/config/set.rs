@@ -6,7 +6,7 @@ use toml::Table as Values;
 use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
 
 use super::shown::{at, keys, variable};
-use super::{Sources, edit, read_file, suggest, typed, wrong};
+use super::{Sources, WHERE, edit, read_file, suggest, typed, wrong};
 use memdir_core::report::{Code, Failure};
 use memdir_plan::MOST_PINNED;
 
@@ -51,7 +51,14 @@ impl Sources {
             inner.as_table_mut().ok_or_else(|| wrong("the settings cannot be changed".to_owned()))?
         };
         place.insert(key.to_owned(), value.clone());
-        let config = Self { file: only, ..Self::default() }.for_memory(root)?;
+        // The value was typed, and is in no file.
+        let refused = |failure: Failure| match failure.hint.as_deref() {
+            Some(WHERE) => {
+                failure.with_hint("nothing was changed; `memdir config` lists the settings with their values")
+            }
+            _ => failure,
+        };
+        let config = Self { file: only, ..Self::default() }.for_memory(root).map_err(refused)?;
         let pinned = config.search.pinned.len();
         if pinned > MOST_PINNED {
             let failure = wrong(format!("at most {MOST_PINNED} notes are pinned, and these are {pinned}"));

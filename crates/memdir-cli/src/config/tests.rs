@@ -121,7 +121,7 @@ fn what_is_unknown_is_named_with_the_nearest() {
         refused(sources("", &[(name, "x")]), &format!("unknown setting `{name}` in the environment"), hint);
     }
     let wrong = sources("[limits]\nnote_bytes = 'many'", &[]).unwrap().for_memory(Path::new("/x")).unwrap_err();
-    assert!(wrong.message.contains("expected u64"), "{}", wrong.message);
+    assert!(wrong.message.contains("expected a whole number from 0 on"), "{}", wrong.message);
     assert!(wrong.hint.unwrap().contains("settings file"));
     let environment = [("MEMDIR_LIMITS_FILE_BYTES", "3"), ("MEMDIR_LIMITS_NOTE_BYTES", "many")];
     let wrong = sources("", &environment).unwrap().for_memory(Path::new("/x")).unwrap_err();

@@ -58,7 +58,7 @@ pub(super) fn keep(
 }
 
 fn read(file: &Path) -> Result<String, Failure> {
-    let unread = |kind: std::io::ErrorKind| usage(format!("the conversation cannot be read: {kind}"), "it is not kept");
+    let unread = |kind| usage(format!("the conversation cannot be read: {}", file::why(kind)), "it is not kept");
     let (bytes, _) = file::read(file, MOST_BYTES)
         .map_err(|error| unread(error.kind()))?
         .ok_or_else(|| unread(std::io::ErrorKind::NotFound))?;
