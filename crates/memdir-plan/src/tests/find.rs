@@ -250,6 +250,24 @@ fn ranked_finds_the_passage_that_answers() {
 }
 
 #[test]
+fn a_number_is_found_as_it_is_written_with_its_zeros() {
+    let long =
+        format!("# Anna\n\n- phone: 0043 660 1234567\n- zip: 01067 Dresden\n\n{}", "more of her life\n".repeat(20));
+    let tree = MapTree::of([
+        ("anna.md", long.as_str()),
+        ("1067.md", "1067\n\n1067 1067\n"),
+        ("43.md", "43 660\n\n1234567 43\n"),
+        ("660.md", "660 43 660 1234567 steps\n"),
+        ("clock.md", "at 09:05, 07 12\n"),
+    ]);
+    let first = |query: &str| search(&tree, json!({"query": query}))["hits"][0]["path"].as_str().unwrap().to_owned();
+    for query in ["01067", "0043 660 1234567", "zip 01067"] {
+        assert_eq!(first(query), "anna.md", "{query}");
+    }
+    assert_eq!((first("1067"), first("9 5"), first("012 7")), ("1067.md".into(), "clock.md".into(), "clock.md".into()));
+}
+
+#[test]
 fn long_passages_and_long_lines_are_cut_around_what_was_found() {
     let mut lines: Vec<String> = (1..=40).map(|number| format!("line {number}")).collect();
     lines[29] = "the badger sleeps".to_owned();
