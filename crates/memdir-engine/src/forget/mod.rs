@@ -411,12 +411,9 @@ impl Engine {
                 survey.add_linking_lines(&path, &text);
             }
             if let Some(cut) = survey.cut(path.as_str(), &text) {
-                survey.places.push(ForgottenPlace {
-                    place: PlaceKind::Link,
-                    path: Some(path.to_string()),
-                    count: cut.count,
-                });
-                survey.edits.push(path.to_string());
+                let path = path.to_string();
+                survey.edits.push(path.clone());
+                survey.places.push(ForgottenPlace { place: PlaceKind::Link, path: Some(path), count: cut.count });
             }
         }
         for kept in self.vault.sessions().map_err(|error| failure(&error))? {
