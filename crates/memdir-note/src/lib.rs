@@ -122,6 +122,12 @@ impl<'t> Note<'t> {
         markup::holds(&self.markup.opaque, byte)
     }
 
+    /// The line, from 1, of a `%%` that no other one follows. To Obsidian all behind it is a comment, to memdir nothing is.
+    #[must_use]
+    pub fn open_comment(&self) -> Option<usize> {
+        self.markup.open_comment.map(|start| self.line_at(start))
+    }
+
     /// The items of lists that have a box, `- [ ]` or `- [x]`, in their order.
     #[must_use]
     pub fn tasks(&self) -> Vec<Task> {

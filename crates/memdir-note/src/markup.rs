@@ -17,6 +17,8 @@ use super::run::{Runs, Tracker};
 pub(super) struct Markup {
     /// Where no links are, sorted and apart: code, mathematics, HTML, comments.
     pub(super) opaque: Vec<Range<usize>>,
+    /// Where a `%%` stands that begins a comment without an end.
+    pub(super) open_comment: Option<usize>,
     /// Blocks and spans of code, in their order.
     pub(super) code: Vec<Range<usize>>,
     /// Headings that stand in no quote and no list, in their order.
@@ -83,7 +85,8 @@ impl Markup {
             markup.links.extend(definition(text, span.start + body..span.end + body, url));
         }
         markup.links.sort_by_key(|link| link.span.start);
-        let comments = comments(text, body, &markup.opaque);
+        let (comments, open) = comments(text, body, &markup.opaque);
+        markup.open_comment = open;
         if !comments.is_empty() {
             markup.opaque.extend(comments);
             markup.opaque = joined(markup.opaque);
@@ -337,15 +340,16 @@ fn definition(text: &str, span: Range<usize>, url: String) -> Option<Inline> {
     Some(Inline { text, span, destination, url, style, is_image: false, is_sure })
 }
 
-/// The `%%` comments in what is not hidden already; one that is not closed is none.
-fn comments(text: &str, body: usize, opaque: &[Range<usize>]) -> Vec<Range<usize>> {
+/// The `%%` comments in what is not hidden already, and where one starts that is not closed, which is none.
+fn comments(text: &str, body: usize, opaque: &[Range<usize>]) -> (Vec<Range<usize>>, Option<usize>) {
     let marks = memchr::memmem::find_iter(text.as_bytes().get(body..).unwrap_or_default(), b"%%").map(|at| at + body);
     let mut marks = marks.filter(|at| !holds(opaque, *at));
     let mut comments = Vec::new();
-    while let (Some(start), Some(end)) = (marks.next(), marks.next()) {
+    while let Some(start) = marks.next() {
+        let Some(end) = marks.next() else { return (comments, Some(start)) };
         comments.push(start..end + 2);
     }
-    comments
+    (comments, None)
 }
 
 /// Ranges in their order, those that overlap as one.

@@ -98,18 +98,23 @@ fn loses_words(before: &str, after: &str, moved: &Counts<'_>) -> bool {
     had.intersection(&has).count() * 2 < had.len()
 }
 
-/// Whether a fact is no longer stated, as where its line has become a comment, or states nothing any more.
+/// Whether a fact is no longer stated, as where its line has become a comment, or states nothing any more: to memdir, or to Obsidian,
+/// which takes a comment without an end to go to the end of the note.
 fn loses_facts(before: &str, after: &str, moved: &Counts<'_>) -> bool {
-    let stated = |text: &str, is_counted: &dyn Fn(usize) -> bool| -> BTreeSet<String> {
-        let facts = Note::parse(text).facts().into_iter();
-        let facts = facts.filter(|fact| fact.value.contains(char::is_alphanumeric) && is_counted(fact.line));
+    let stated = |text: &str, is_obsidian: bool, is_counted: &dyn Fn(usize) -> bool| -> BTreeSet<String> {
+        let note = Note::parse(text);
+        let end = note.open_comment().filter(|_| is_obsidian).unwrap_or(usize::MAX);
+        let facts = note.facts().into_iter().filter(|fact| fact.line < end && is_counted(fact.line));
+        let facts = facts.filter(|fact| fact.value.contains(char::is_alphanumeric));
         facts.map(|fact| note::fact::key(&fact.key)).collect()
     };
     let lines: Vec<&str> = before.lines().collect();
     let stands_elsewhere =
         |line: usize| lines.get(line.saturating_sub(1)).is_some_and(|line| moved.contains_key(line.trim()));
-    let had = stated(before, &|line| !stands_elsewhere(line));
-    had.difference(&stated(after, &|_| true)).next().is_some()
+    [false, true].into_iter().any(|is_obsidian| {
+        let had = stated(before, is_obsidian, &|line| !stands_elsewhere(line));
+        had.difference(&stated(after, is_obsidian, &|_| true)).next().is_some()
+    })
 }
 
 /// Whether more items or rows went from a section than came into it, or a key went with none like it in its place.
@@ -235,7 +240,13 @@ mod tests {
         check(&[edit("- city: London", "- country: England")], true);
         check(&[json!({"action": "write_file", "path": "user.md", "content": "# Ada\n\n- nothing\n"})], true);
         // Nothing goes, and nothing is stated any more.
-        check(&[json!({"action": "insert_text", "path": "user.md", "line": 4, "content": "<!--"})], true);
+        for comment in ["<!--", "%%", "a %% b"] {
+            check(&[json!({"action": "insert_text", "path": "user.md", "line": 4, "content": comment})], true);
+        }
+        // A fact that comes below a comment without an end is none to Obsidian, and takes nothing away.
+        let last = "She works a lot.\n";
+        check(&[edit(last, "She works a lot. %%\n")], false);
+        check(&[edit(last, "She works a lot. %%\n\n- pet: Rex\n")], false);
         check(&[json!({"action": "set_fact", "path": "user.md", "key": "city", "value": "-"})], true);
         let diary = json!({"action": "update_file", "path": "diary.md", "old_content": PARAGRAPH, "new_content": ""});
         check(&[diary], true);
