@@ -160,6 +160,7 @@ impl Agent<'_> {
         };
         Ok(Caller {
             grant: filter::hiding(granted, filters)?.map(Arc::new),
+            view: filter::view(filters),
             mode: self.session.mode(self.settings.mode),
             read_only: model.read_only || switches.actions != Actions::All,
             ..model

@@ -37,8 +37,6 @@ pub(super) fn gather(
     let mut missing = Vec::new();
     let mut notes = Vec::<(MemoryPath, String)>::new();
     let most = budget as usize * TOKEN_BYTES;
-    let read = |path: &MemoryPath| engine.text_of(path);
-    let mut whole = Notes::new(filters, &read);
     if let Ok(user) = MemoryPath::parse(PERSON_NOTE)
         && (caller.grant.is_none() || engine.may_hear_of(caller, &user))
         && let Ok((text, _)) = engine.read(&user, caller)
@@ -62,14 +60,12 @@ pub(super) fn gather(
         let order: Vec<MemoryPath> = parts.iter().map(|part| part.path.clone()).collect();
         parts.sort_by_key(|part| (order.iter().position(|path| *path == part.path), part.lines[0]));
         for part in parts {
-            // What a part says may be hidden by a heading that is no part of it.
-            let text = if filters.is_empty() { part.text } else { whole.lines(&part.path, part.lines, &part.text) };
             match notes.iter_mut().find(|(path, _)| *path == part.path) {
                 Some((_, before)) => {
                     before.push_str(if before.ends_with('\n') { "" } else { "\n" });
-                    before.push_str(&text);
+                    before.push_str(&part.text);
                 }
-                None => notes.push((part.path, text)),
+                None => notes.push((part.path, part.text)),
             }
         }
     }

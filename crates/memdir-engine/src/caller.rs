@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::Guard;
+use super::{Guard, NoteView};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::Failure;
 use memdir_dialect::Parsed;
@@ -40,6 +40,8 @@ pub struct Caller {
     pub seen: Option<Seen>,
     /// What may hold the planned changes for approval, beside rules and detectors.
     pub guard: Option<Guard>,
+    /// What searching and retrieving look at of each note for them; `None` where that is all.
+    pub view: Option<NoteView>,
 }
 
 impl Caller {
@@ -64,7 +66,16 @@ impl Caller {
     fn new(door: &str, origin: &str) -> Self {
         let (door, origin) = (door.to_owned(), origin.to_owned());
         let author = Author { door, client: None, session: None, message: None, origin };
-        Self { author, grant: None, mode: Mode::Off, read_only: false, atomic: false, seen: None, guard: None }
+        Self {
+            author,
+            grant: None,
+            mode: Mode::Off,
+            read_only: false,
+            atomic: false,
+            seen: None,
+            guard: None,
+            view: None,
+        }
     }
 
     /// The same caller through a client program of this name.

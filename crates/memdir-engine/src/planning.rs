@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::deferred::{DeferredGroups, defer, join_deferred};
 use super::scoped_tree::ScopedTree;
-use super::{Caller, Engine, Item, Objection, Planned, PlannedCall};
+use super::{Caller, Engine, Item, NoteView, Objection, Planned, PlannedCall};
 use memdir_core::action::{Access, Action, Call};
 use memdir_core::catalog;
 use memdir_core::path::MemoryPath;
@@ -116,6 +116,7 @@ impl Engine {
         let planner =
             planner.showing(&may_show, &may_hide).changing(&may_change).leaving(&may_leave).excluding(&excluded);
         let planner = planner
+            .viewing(caller.view.as_ref().map(NoteView::look))
             .with_past_status(&self.settings.past_status)
             .pinning(&self.settings.pinned)
             .configured(&self.config);

@@ -107,6 +107,7 @@ impl Engine {
             atomic: true,
             seen: None,
             guard: None,
+            view: None,
         };
         self.try_calls(tree, waiting.calls.iter().map(|held| held.call.clone()), &caller, now)
     }

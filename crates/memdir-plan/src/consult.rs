@@ -33,6 +33,15 @@ impl<T: Tree> Planner<'_, T> {
         self.overlay.tree().consult(&altered, effort, &mut ask).map_err(failure)
     }
 
+    /// As [`Planner::consult`], for who looks into texts: where not all of these may be looked at, no index is asked, which knows all words.
+    pub(super) fn consult_texts(
+        &self,
+        call: &Call,
+        ask: &mut dyn FnMut(&dyn Source) -> Result<(), SourceError>,
+    ) -> Result<bool, Failure> {
+        if self.manner.view.is_some() { Ok(false) } else { self.consult(call, Effort::Fill, ask) }
+    }
+
     /// Lets `ask` put its questions to an index that does not know what the batch did; answers the files that the batch leaves
     /// other than they are, of which the caller finds out by itself. `None` where there is no index, or the batch moved a folder.
     pub(super) fn consult_before(
@@ -51,7 +60,8 @@ impl<T: Tree> Planner<'_, T> {
     /// A question as a point, for who is answered from an index. To be asked for before the index is: making one may take
     /// as long as a server likes.
     pub(super) fn point(&self, call: &Call, question: &Question) -> Option<Point> {
-        if (self.manner.may_hide)(call) { None } else { self.overlay.tree().point(question.text()) }
+        let is_part = (self.manner.may_hide)(call) || self.manner.view.is_some();
+        if is_part { None } else { self.overlay.tree().point(question.text()) }
     }
 }
 

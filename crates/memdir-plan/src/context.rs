@@ -8,7 +8,8 @@ use std::ops::Range;
 
 use crate::current::{PastNotes, PastShown};
 use crate::scanned::ScannedNotes;
-use crate::tree::{Effort, Tree, TreeError};
+use crate::tree::{Tree, TreeError};
+use crate::view::seen;
 use crate::wanted::Wanted;
 use crate::{Answer, Planner, excerpt, lines, words};
 use memdir_core::action::{Call, GetContext};
@@ -106,7 +107,7 @@ impl<T: Tree> Planner<'_, T> {
 
     fn gathered(&mut self, call: &Call, about: &About<'_>) -> Result<Gathered, Failure> {
         let mut gathered = None;
-        let is_answered = self.consult(call, Effort::Fill, &mut |source| {
+        let is_answered = self.consult_texts(call, &mut |source| {
             let past = self.past_notes(source, about.past)?;
             gathered = Some(self.gather(source, call, about, past.as_ref())?);
             Ok(())
@@ -125,12 +126,14 @@ impl<T: Tree> Planner<'_, T> {
         let none = Question::none();
         let question = about.question.unwrap_or(&none);
         let wanted = Wanted::of(question.words());
-        let is_left_out = self.is_left_out(about.past);
-        let notes = self
-            .look(call, &scope, &|path, text| (!is_left_out(text)).then(|| wanted.evidence(path, text)))?
-            .into_iter();
+        let (is_left_out, view) = (self.is_left_out(about.past), self.manner.view);
+        let look = |path: &MemoryPath, text: &str| {
+            let text = seen(view, path, text).filter(|_| !is_left_out(text))?;
+            Some(wanted.evidence(path, &text))
+        };
+        let notes = self.look(call, &scope, &look)?.into_iter();
         let notes = notes.filter_map(|(path, seen)| Some((path, seen?))).collect();
-        let read = |path: &MemoryPath| self.text_of(path);
+        let read = |path: &MemoryPath| self.seen_text(path);
         let source = ScannedNotes::new(question, notes, &read);
         // What belongs to the past is not among them.
         self.gather(&source, call, about, None).map_err(|error| words::failure(error.into()))
@@ -230,9 +233,8 @@ impl<T: Tree> Planner<'_, T> {
             let state = self.past_state(&whole);
             // A note that was named is told whatever has become of it.
             let is_named = state.is_some() && about.note.as_ref() == Some(path);
-            let Some(text) = self.current(&whole, if is_named { PastShown::Marked } else { about.past }) else {
-                continue;
-            };
+            let past = if is_named { PastShown::Marked } else { about.past };
+            let Some(text) = self.shown_of(path, &whole, past) else { continue };
             let text = self.with_doubts(path, &whole, text.into_owned());
             let own = parts_of(path, &text, about.wanted.as_ref(), &gathered.weights, most);
             parts.extend(own.into_iter().map(|part| Part { state, ..part }));
@@ -246,7 +248,7 @@ impl<T: Tree> Planner<'_, T> {
         for path in self.manner.pinned.iter().take(MOST_PINNED) {
             let Ok(path) = self.resolve(path) else { continue };
             let Some(whole) = self.text_of(&path).filter(|_| (self.manner.may_show)(call, &path)) else { continue };
-            let Some(text) = self.current(&whole, PastShown::No) else { continue };
+            let Some(text) = self.shown_of(&path, &whole, PastShown::No) else { continue };
             let text = self.with_doubts(&path, &whole, text.into_owned());
             pinned.extend(parts_of(&path, &text, None, &[], MOST_OWN));
         }

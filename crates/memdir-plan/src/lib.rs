@@ -54,6 +54,7 @@ pub mod step;
 mod tool_words;
 pub mod tree;
 mod undo;
+mod view;
 mod wanted;
 mod whole_line;
 mod words;
@@ -82,6 +83,7 @@ pub use undo::{
     Gone, Since, UndoError, followed, is_taken_back, restore, undo, undo_all, undo_with_later, would_conflict,
     would_conflict_after,
 };
+pub use view::View;
 pub use wanted::Wanted;
 
 use overlay::{Overlay, Trouble};
@@ -164,6 +166,8 @@ struct Manner<'t> {
     may_show: &'t (dyn Fn(&Call, &MemoryPath) -> bool + Sync),
     /// Whether there is anything that the answer to a call may not tell of.
     may_hide: &'t (dyn Fn(&Call) -> bool + Sync),
+    /// What searching and retrieving look at of each note, where that is not all.
+    view: Option<View<'t>>,
     /// Whether a call may change a note that it did not name.
     may_change: &'t (dyn Fn(&Call, &MemoryPath) -> bool + Sync),
     /// What the person has set aside.
@@ -218,6 +222,7 @@ impl<'t, T: Tree> Planner<'t, T> {
             stop: &|| false,
             may_show: &|_, _| true,
             may_hide: &|_| false,
+            view: None,
             may_change: &|_, _| true,
             excluded: &|| &NOTHING,
             past_status: &[],
@@ -259,6 +264,14 @@ impl<'t, T: Tree> Planner<'t, T> {
     ) -> Self {
         self.manner.may_show = may_show;
         self.manner.may_hide = may_hide;
+        self
+    }
+
+    /// Sets what searching and retrieving look at of each note, where that is not all of it. No index is asked for them then: it knows
+    /// all words. What writes is planned on the notes as they are.
+    #[must_use]
+    pub fn viewing(mut self, view: Option<View<'t>>) -> Self {
+        self.manner.view = view;
         self
     }
 
@@ -495,9 +508,10 @@ impl<'t, T: Tree> Planner<'t, T> {
         // Only names that a model may read about; troubles on the way to a hint are no news.
         let mut notes = self.notes(None, NEAREST_NAMES).unwrap_or_default();
         let likeness = words::likeness(asked);
-        notes.retain(|note| likeness(note).is_some() && (self.manner.may_show)(call, note));
+        notes.retain(|note| likeness(note).is_some() && self.may_name(call, note));
         let is_same = |note: &&MemoryPath| called(note.stem()) == called(asked.stem());
         let named = if notes.iter().any(|note| is_same(&note)) { None } else { self.called(call, asked.stem()) };
+        let named = named.filter(|note| self.may_name(call, note));
         let nearest = named.as_ref().or_else(|| words::nearest(asked, notes.iter()));
         if let Action::SetFact(set) = &call.action {
             return section::to_make(failure, set, nearest, &self.dangling_to(&set.path));

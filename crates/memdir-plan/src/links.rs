@@ -64,7 +64,8 @@ impl<T: Tree> Planner<'_, T> {
                 let called = self.called(call, name_in(&named.path));
                 let mut left = MOST_COMPARED;
                 let nearest = self.targets()?.nearest(&named.path, called.as_ref(), &mut left);
-                let nearest: Vec<_> = nearest.into_iter().filter(|path| may_show(call, path)).collect();
+                let nearest: Vec<MemoryPath> = nearest.into_iter().cloned().collect();
+                let nearest: Vec<_> = nearest.iter().filter(|path| self.may_name(call, path)).collect();
                 let nearest = closest_to(&named.path, named.syntax, asked.source.as_ref(), &nearest);
                 let failure = Failure::new(Code::LinkNotFound, format!("link `{shown}` leads to no note"));
                 return Err(match nearest {
@@ -171,7 +172,7 @@ impl<T: Tree> Planner<'_, T> {
 
     /// Leaves out what may not be told, and calls the note by the name that it was asked by.
     fn shown(&self, call: &Call, asked: &MemoryPath, path: &MemoryPath, links: Links) -> Links {
-        let may = |other: &MemoryPath| other == path || (self.manner.may_show)(call, other);
+        let may = |other: &MemoryPath| other == path || self.may_name(call, other);
         let Links { mut links, mut backlinks } = links;
         // What is a link only where its file is there would tell that it is.
         let may_lead = |link: &LinkEntry| link.is_sure || link.resolved.as_ref().is_none_or(may);
@@ -232,7 +233,7 @@ impl<T: Tree> Planner<'_, T> {
     /// Says which of the links that a call wrote could mean several notes, as far as it may be told of those.
     pub(super) fn tell_unclear_links(&mut self, call: &Call) {
         for (link, mut paths) in std::mem::take(&mut self.unclear) {
-            paths.retain(|path| (self.manner.may_show)(call, path));
+            paths.retain(|path| self.may_name(call, path));
             if paths.len() > 1 {
                 let (link, fits) = (shorten(&link), names(&paths.iter().collect::<Vec<_>>()).join(", "));
                 self.issue(

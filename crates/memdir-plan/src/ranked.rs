@@ -9,7 +9,8 @@ use crate::current::{PastNotes, PastShown};
 use crate::query::Operators;
 use crate::scanned::ScannedNotes;
 use crate::search_files::{Part, Picked, Scope, Scored, Shows};
-use crate::tree::{Effort, Tree};
+use crate::tree::Tree;
+use crate::view::seen;
 use crate::wanted::Wanted;
 use crate::words::failure;
 use memdir_core::action::Call;
@@ -29,7 +30,7 @@ impl<T: Tree> Planner<'_, T> {
     ) -> Result<Picked, Failure> {
         let point = self.point(call, question);
         let mut picked = None;
-        let is_answered = self.consult(call, Effort::Fill, &mut |source| {
+        let is_answered = self.consult_texts(call, &mut |source| {
             let (asked, past) = ((question, operators, point.as_ref()), self.past_notes(source, part.past)?);
             picked = Some((self.pick(source, scope, asked, part, past.as_ref())?, source.unread(scope.path.as_ref())?));
             Ok(())
@@ -39,16 +40,18 @@ impl<T: Tree> Planner<'_, T> {
             return Ok(Picked { source: report::Source::Index, ..picked });
         }
         let wanted = Wanted::of(question.words());
-        let is_left_out = self.is_left_out(part.past);
-        let notes = self
-            .look(call, scope, &|path, text| (!is_left_out(text)).then(|| wanted.evidence(path, text)))?
-            .into_iter();
+        let (is_left_out, view) = (self.is_left_out(part.past), self.manner.view);
+        let look = |path: &MemoryPath, text: &str| {
+            let text = seen(view, path, text).filter(|_| !is_left_out(text))?;
+            Some(wanted.evidence(path, &text))
+        };
+        let notes = self.look(call, scope, &look)?.into_iter();
         let mut notes: Vec<_> = notes.filter_map(|(path, seen)| Some((path, seen?))).collect();
         for (path, _) in &mut notes {
             *path = scope.placed(path);
         }
         notes.sort_by(|(one, _), (other, _)| one.cmp(other));
-        let read = |path: &MemoryPath| self.text_of(path);
+        let read = |path: &MemoryPath| self.seen_text(path);
         let source = ScannedNotes::new(question, notes, &read);
         // What belongs to the past is not among them.
         self.pick(&source, scope, (question, operators, None), part, None).map_err(|error| failure(error.into()))
@@ -63,7 +66,7 @@ impl<T: Tree> Planner<'_, T> {
     /// What an answer may show of a note at a path that is resolved.
     pub(super) fn text_shown(&self, path: &MemoryPath, past: PastShown) -> Option<String> {
         let text = self.text_of(path)?;
-        self.current(&text, past).map(Cow::into_owned)
+        self.shown_of(path, &text, past).map(Cow::into_owned)
     }
 
     fn pick(
@@ -159,7 +162,7 @@ impl<T: Tree> Planner<'_, T> {
         if found.why != [Why::Text] || part.past != PastShown::No {
             return false;
         }
-        let Some(text) = self.text_of(path) else { return false };
+        let Some(text) = self.seen_text(path) else { return false };
         match self.current(&text, PastShown::No) {
             Some(Cow::Owned(now)) => wanted.evidence(path, &now).found.is_empty(),
             Some(Cow::Borrowed(_)) | None => false,

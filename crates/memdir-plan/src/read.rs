@@ -74,7 +74,7 @@ impl<T: Tree> Planner<'_, T> {
     pub(super) fn list_files(&self, call: &Call, list: &ListFiles) -> Result<Answer, Failure> {
         let folder = self.expect_folder(list.path.as_ref())?;
         let mut notes = self.notes(folder.as_ref(), usize::MAX)?;
-        notes.retain(|note| (self.manner.may_show)(call, note));
+        notes.retain(|note| self.may_name(call, note));
         // Under the name it was asked for, where that is a link.
         if let (Some(asked), Some(folder)) = (&list.path, &folder) {
             for note in &mut notes {
@@ -109,7 +109,9 @@ impl<T: Tree> Planner<'_, T> {
         let mut entries = Vec::with_capacity(listing.entries.len());
         for entry in listing.entries {
             let path = MemoryPath::in_folder(folder.as_ref(), &entry.name);
-            if path.as_ref().is_ok_and(|path| !(self.manner.may_show)(call, path)) {
+            let may_name =
+                |path: &MemoryPath| (self.manner.may_show)(call, path) && self.is_named(path, entry.stat.kind);
+            if path.as_ref().is_ok_and(|path| !may_name(path)) {
                 continue;
             }
             let size = match path {
@@ -155,6 +157,7 @@ impl<T: Tree> Planner<'_, T> {
             }
         };
         self.walk(folder, usize::MAX, add)?;
+        entries.retain(|path, entry| self.is_named(path, entry.kind));
         let files: Vec<_> = entries.values().filter(|entry| entry.kind == Kind::File).cloned().collect();
         for file in files {
             for above in file.path.ancestors() {
@@ -221,7 +224,7 @@ impl<T: Tree> Planner<'_, T> {
         let path = self.resolve(&asked.path)?;
         let mut log = self.overlay.tree().history(&path, limit).map_err(words::failure)?;
         // A batch may have changed what the call is not told of.
-        let may_show = |path: &MemoryPath| (self.manner.may_show)(call, path);
+        let may_show = |path: &MemoryPath| self.may_name(call, path);
         for entry in &mut log.entries {
             entry.changed.retain(may_show);
             entry.actions.retain(|action| {

@@ -3,7 +3,6 @@
 //! A scan keeps of each note only the number by which it is ordered; the notes of the page that is answered are read
 //! once more for what is shown of them. Questions are in `ranked.rs`, operators in `query.rs`.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::current::PastShown;
@@ -12,6 +11,7 @@ use crate::overlay::Trouble;
 use crate::pattern::Pattern;
 use crate::query::{Fitting, Operators, Query};
 use crate::tree::{Scan, Scanned, Tree, TreeError};
+use crate::view::seen;
 use crate::wanted::{Wanted, without_extension};
 use crate::{Answer, Planner, words};
 use memdir_core::action::{Call, SearchFiles, SearchMode};
@@ -196,9 +196,9 @@ impl<T: Tree> Planner<'_, T> {
         pattern: &Pattern,
         past: PastShown,
     ) -> Result<Vec<Place>, Failure> {
-        let (stop, is_left_out) = (self.manner.stop, self.is_left_out(past));
-        let counts = self.look(call, scope, &|_, text| {
-            let count = pattern.count(text, stop);
+        let (stop, view, is_left_out) = (self.manner.stop, self.manner.view, self.is_left_out(past));
+        let counts = self.look(call, scope, &|path, text| {
+            let count = seen(view, path, text).map_or(0, |text| pattern.count(&text, stop));
             if count > 0 && is_left_out(text) { 0 } else { count }
         })?;
         let scored = counts.into_iter().filter(|(_, count)| *count > 0);
@@ -213,9 +213,9 @@ impl<T: Tree> Planner<'_, T> {
         operators: &Operators,
         past: PastShown,
     ) -> Result<Vec<Place>, Failure> {
-        let is_left_out = self.is_left_out(past);
+        let (view, is_left_out) = (self.manner.view, self.is_left_out(past));
         let looked = self.look(call, scope, &|path, text| {
-            let fitting = operators.fitting(path, text)?;
+            let fitting = operators.fitting(path, &seen(view, path, text)?)?;
             (!is_left_out(text)).then_some(fitting)
         })?;
         let mut found = Vec::new();
@@ -238,7 +238,7 @@ impl<T: Tree> Planner<'_, T> {
 
     /// Whether the note at a path that is resolved fits the operators of a query.
     pub(super) fn fits(&self, operators: &Operators, path: &MemoryPath) -> bool {
-        let fitting = self.text_of(path).and_then(|text| operators.fitting(path, &text));
+        let fitting = self.seen_text(path).and_then(|text| operators.fitting(path, &text));
         fitting.is_some_and(|fitting| operators.is_since(self.moment(path, &fitting), self.overlay.now()))
     }
 
@@ -284,12 +284,13 @@ impl<T: Tree> Planner<'_, T> {
     /// The names of all notes that may be shown.
     fn names(&self, call: &Call, scope: &Scope) -> Result<Vec<MemoryPath>, Failure> {
         if scope.kind == Kind::File {
-            return Ok(scope.path.iter().map(|path| scope.named(path)).collect());
+            let path = scope.path.iter().filter(|path| self.is_named(path, Kind::File));
+            return Ok(path.map(|path| scope.named(path)).collect());
         }
         let files = self.files(scope, &|_| false, &|_, _| ())?;
         let notes = files.into_iter().map(|file| file.path).filter(|path| path.is_note());
-        let names = notes.filter(|path| self.manner.may_show(call, scope, path)).map(|path| scope.named(&path));
-        Ok(names.collect())
+        let named = notes.filter(|path| self.manner.may_show(call, scope, path) && self.is_named(path, Kind::File));
+        Ok(named.map(|path| scope.named(&path)).collect())
     }
 
     /// Looks into every note that may be shown and can be read, and says how many cannot.
@@ -434,8 +435,9 @@ impl<T: Tree> Planner<'_, T> {
         let state = self.past_state(text);
         // Who looks for a text as it stands gets the line as it stands.
         let text = match shows {
-            Shows::Lines(_) => Some(Cow::Borrowed(text)).filter(|_| past == PastShown::Marked || state.is_none()),
-            Shows::Words(..) | Shows::Opening => self.current(text, past),
+            Shows::Lines(_) if past == PastShown::No && state.is_some() => None,
+            Shows::Lines(_) => seen(self.manner.view, &path, text),
+            Shows::Words(..) | Shows::Opening => self.shown_of(&path, text, past),
         };
         let text = text?;
         let note = Note::parse(&text);

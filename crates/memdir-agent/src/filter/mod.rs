@@ -1,8 +1,8 @@
 //! Filters at work: what a person wants kept out goes before the model sees it, and out of what it says.
 //!
 //! Owns where filters stand in a message, and what of a report, a note and a reply they take out. What they mean is
-//! [`memdir_policy::Filter`]'s. No text that is filtered leaves; that a call on it succeeds or fails can still tell a model that
-//! its guess was right, as an `if` in a block of its own can.
+//! [`memdir_policy::Filter`]'s. No text that is filtered leaves, and no search looks through it ([`view`]); that a call on it succeeds
+//! or fails can still tell a model that its guess was right, as an `if` in a block of its own can.
 
 use super::session::Session;
 use memdir_core::catalog;
@@ -17,7 +17,7 @@ mod redact;
 mod reply;
 
 pub(super) use message::split;
-pub(super) use note::Notes;
+pub(super) use note::{Notes, view};
 pub(super) use redact::{Redaction, failure, parts};
 pub(super) use reply::withhold;
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
 
 use memdir_core::path::MemoryPath;
+use memdir_engine::NoteView;
 use memdir_policy::Filter;
 
 /// How often a text is gone through again, for what stood apart may stand together now.
@@ -62,6 +63,13 @@ impl<'n> Notes<'n> {
         self.note(path).is_some_and(|note| note.is_touched() || super::finds(self.filters, &note.shown()))
     }
 
+    /// Whether a note is not to be named: by its name, or because nothing of it is shown where only some things are.
+    pub(super) fn hides(&mut self, path: &MemoryPath) -> bool {
+        let allows = |filter: &Filter| filter.allows_name(path);
+        super::hides_name(self.filters, path)
+            || !self.filters.iter().all(allows) && self.note(path).is_none_or(|note| note.shown().trim().is_empty())
+    }
+
     /// Whether a text holds a line that is hidden in a note that was looked at.
     pub(super) fn holds_hidden(&self, text: &str) -> bool {
         self.known.values().flatten().any(|note| note.is_held(text))
@@ -82,6 +90,16 @@ impl Note {
     /// All that is shown of it.
     pub(super) fn shown(&self) -> String {
         self.numbered().filter(|(number, _)| !self.hidden.contains(number)).map(|(_, line)| line).collect()
+    }
+
+    /// It line for line, of which those that are hidden are empty.
+    fn blanked(&self) -> String {
+        let end = |line: &str| line.trim_end_matches(['\n', '\r']).len();
+        let lines = self.numbered().map(|(number, line)| match self.hidden.contains(&number) {
+            true => line.get(end(line)..).unwrap_or_default(),
+            false => line,
+        });
+        lines.collect()
     }
 
     /// Whether nothing of it is shown, and something was in it.
@@ -144,6 +162,27 @@ impl Note {
     fn numbered(&self) -> impl Iterator<Item = (usize, &str)> {
         (1..).zip(self.text.split_inclusive('\n'))
     }
+}
+
+/// What searching and retrieving look at of notes under filters; `None` where that is all.
+pub(crate) fn view(filters: &[Filter]) -> Option<NoteView> {
+    let filters = filters.to_vec();
+    (!filters.is_empty()).then(|| NoteView::new(move |path, text| seen(&filters, path, text)))
+}
+
+/// What may be looked at of a note, line for line; `None` where nothing may. Of an empty text it says whether the name may be told.
+fn seen(filters: &[Filter], path: &MemoryPath, text: &str) -> Option<String> {
+    let allows = |filter: &Filter| filter.allows_name(path);
+    if super::hides_name(filters, path) || text.trim().is_empty() && !filters.iter().all(allows) {
+        return None;
+    }
+    let note = Note::of(filters, path, text.to_owned());
+    if !note.is_touched() {
+        return Some(note.text);
+    }
+    // An empty line keeps apart what a filter has looked at as it stands together.
+    let seen = note.blanked();
+    (!note.is_hidden() && !super::finds(filters, &seen)).then_some(seen)
 }
 
 /// The lines of a note, from 1, that filters take out.

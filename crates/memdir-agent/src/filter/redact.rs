@@ -7,8 +7,7 @@ use super::{WITHHELD, finds, hides_name, withhold};
 use memdir_core::action::Action;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{
-    Code, Context, Details, DirectoryEntry, Failure, Links, Log, MemoryEntry, Outcome, Recent, Report, Search, Shown,
-    Value, Variables,
+    Code, Context, Details, Failure, Links, Log, MemoryEntry, Outcome, Recent, Report, Search, Shown, Value, Variables,
 };
 use memdir_dialect::{Entry, Parsed, Unread};
 use memdir_policy::Filter;
@@ -31,13 +30,11 @@ pub(crate) fn parts(parsed: &Parsed) -> Parts {
 pub(crate) struct Redaction<'n> {
     notes: Notes<'n>,
     parts: Parts,
-    /// What was changed by the calls: of the place where something was found before nobody knows any more.
-    changed: Vec<MemoryPath>,
 }
 
 impl<'n> Redaction<'n> {
     pub(crate) fn new(filters: &'n [Filter], read: &'n dyn Fn(&MemoryPath) -> Option<String>) -> Self {
-        Self { notes: Notes::new(filters, read), parts: Parts::new(), changed: Vec::new() }
+        Self { notes: Notes::new(filters, read), parts: Parts::new() }
     }
 
     /// Refuses calls that would replace lines of which the model knows nothing.
@@ -70,7 +67,7 @@ impl<'n> Redaction<'n> {
         if self.notes.filters().is_empty() {
             return;
         }
-        (self.parts, self.changed) = (parts, report.changed.clone());
+        self.parts = parts;
         let before: Vec<(Option<String>, Option<Value>)> =
             report.actions.iter().map(|it| (it.label.clone(), it.result.as_ref().ok().cloned())).collect();
         for outcome in &mut report.actions {
@@ -110,43 +107,30 @@ impl<'n> Redaction<'n> {
         let path = outcome.path.as_deref().and_then(|path| MemoryPath::parse(path).ok());
         match &mut outcome.result {
             Err(failure) => self.failure(failure, path.as_ref()),
-            Ok(value) => self.value(value, &mut outcome.total, outcome.index, outcome.action.as_deref(), path.as_ref()),
+            Ok(value) => self.value(value, outcome.index, outcome.action.as_deref(), path.as_ref()),
         }
-        let filters = self.notes.filters();
-        match &mut outcome.shown {
-            Some(Shown::Tree(entries)) => entries.retain(|entry| !hides_name(filters, &entry.path)),
-            Some(Shown::Edited { .. }) => {
-                let note = path.and_then(|path| self.notes.note(&path));
-                if note.is_none_or(|note| note.is_touched()) {
-                    outcome.shown = None;
-                }
+        if let Some(Shown::Edited { .. }) = &outcome.shown {
+            let note = path.and_then(|path| self.notes.note(&path));
+            if note.is_none_or(|note| note.is_touched()) {
+                outcome.shown = None;
             }
-            None => {}
         }
     }
 
-    fn value(
-        &mut self,
-        value: &mut Value,
-        total: &mut Option<usize>,
-        index: usize,
-        action: Option<&str>,
-        path: Option<&MemoryPath>,
-    ) {
+    fn value(&mut self, value: &mut Value, index: usize, action: Option<&str>, path: Option<&MemoryPath>) {
         let filters = self.notes.filters();
         match value {
-            // From what a tool said it was taken out before that was cut.
-            Value::Bool(_) | Value::Bytes(_) | Value::Nothing | Value::Foreign(_) => {}
+            // What is listed was listed as the view lets; from what a tool said it was taken out before that was cut.
+            Value::Bool(_)
+            | Value::Bytes(_)
+            | Value::Nothing
+            | Value::Paths(_)
+            | Value::Directory(_)
+            | Value::Foreign(_) => {}
             Value::Text(text) => {
                 let shown = path.map_or_else(|| withhold(text, filters), |path| self.text(path, text, index, action));
                 *text = shown;
             }
-            Value::Paths(paths) => {
-                let count = paths.len();
-                paths.retain(|path| !hides_name(filters, path));
-                *total = total.map(|total| total - (count - paths.len()).min(total));
-            }
-            Value::Directory(entries) => entries.retain(|entry| !is_entry_hidden(filters, path, entry)),
             Value::File(file) => {
                 if self.notes.note(&file.path).is_some_and(|note| note.is_touched()) {
                     file.digest = None;
@@ -168,16 +152,20 @@ impl<'n> Redaction<'n> {
         }
     }
 
-    /// What was done to a note of which anything is hidden, and what was said of it, is not told.
+    /// What was done to a note of which anything is hidden, and what was said of it, is not told. Nor is anything said told where no text
+    /// alone tells whether it may be.
     fn recent(&mut self, recent: &mut Recent) {
         let filters = self.notes.filters();
         for day in &mut recent.days {
             day.changes.retain_mut(|change| {
-                let path = MemoryPath::parse(&change.path).ok().filter(|path| !hides_name(filters, path));
+                let path = MemoryPath::parse(&change.path).ok().filter(|path| !self.notes.hides(path));
                 let note = path.as_ref().and_then(|path| self.notes.note(path));
                 change.did.retain(|words| !finds(filters, words));
                 note.is_some_and(|note| !note.is_touched())
             });
+            if filters.iter().any(Filter::needs_note) {
+                day.conversations.clear();
+            }
             for conversation in &mut day.conversations {
                 conversation.said.retain(|text| !self.notes.holds_hidden(text) && !finds(filters, text));
             }
@@ -215,16 +203,16 @@ impl<'n> Redaction<'n> {
         shown
     }
 
+    /// The view has left out what is hidden now; a text of the past may say what is hidden since.
     fn search(&mut self, search: &mut Search) {
         let count = search.hits.len();
         let filters = self.notes.filters();
         search.hits.retain_mut(|hit| {
             let Some(note) = self.notes.note(&hit.path) else { return false };
-            if note.is_hidden() || hides_name(filters, &hit.path) {
+            if note.is_hidden() {
                 return false;
             }
-            let is_moved = note.is_touched() && self.changed.contains(&hit.path);
-            if is_moved || note.hides(hit.lines) || note.is_held(&hit.snippet) || finds(filters, &hit.snippet) {
+            if note.is_held(&hit.snippet) || finds(filters, &hit.snippet) {
                 WITHHELD.clone_into(&mut hit.snippet);
             }
             hit.heading = hit.heading.take().filter(|heading| !note.is_held(heading) && !finds(filters, heading));
@@ -238,9 +226,9 @@ impl<'n> Redaction<'n> {
         let filters = self.notes.filters();
         context.parts.retain_mut(|part| {
             let Some(note) = self.notes.note(&part.path) else { return false };
-            part.text = withhold(&self.notes.lines(&part.path, part.lines, &part.text), filters);
+            part.text = withhold(&part.text, filters);
             part.heading = part.heading.take().filter(|heading| !note.is_held(heading) && !finds(filters, heading));
-            !part.text.trim().is_empty()
+            !note.is_hidden() && !part.text.trim().is_empty()
         });
     }
 
@@ -269,7 +257,7 @@ impl<'n> Redaction<'n> {
         let filters = self.notes.filters();
         let is_gone = self.notes.note(&entry.path).is_none_or(|note| note.is_hidden());
         entry.tags.retain(|tag| !finds(filters, &format!("#{tag}")));
-        !is_gone && !hides_name(filters, &entry.path)
+        !is_gone && !self.notes.hides(&entry.path)
     }
 
     /// Takes out of a failure what it quotes of a note.
@@ -315,10 +303,6 @@ pub(crate) fn failure(failure: &mut Failure, filters: &[Filter]) {
     let mut redaction = Redaction::new(filters, &|_| None);
     redaction.failure(failure, None);
     *failure.details = Details::default();
-}
-
-fn is_entry_hidden(filters: &[Filter], folder: Option<&MemoryPath>, entry: &DirectoryEntry) -> bool {
-    MemoryPath::in_folder(folder, &entry.name).is_ok_and(|path| hides_name(filters, &path))
 }
 
 fn history(filters: &[Filter], log: &mut Log) {

@@ -539,6 +539,24 @@ fn what_was_talked_about_is_told_by_days() {
 }
 
 #[test]
+fn what_was_said_in_other_conversations_is_held_back_where_no_text_alone_tells_whether_it_may_be_told() {
+    let env = Env::new();
+    let message = "My phone is +351 912 345 678 and I see Dr Quux.";
+    let _ = env.say(begun(), message, &[MOVED, "<reply>Good.</reply>"]);
+    let recent = |filter: &str| {
+        let call = r#"<actions>[{"action":"recent","since":"2026-01-01"}]</actions>"#;
+        let message = format!("And lately? <filter>{filter}</filter>");
+        let (said, _) = env.say(Session::new("11112222".to_owned()), &message, &[call, "<reply>Hi.</reply>"]);
+        format!("{:?}", said.actions[0].1.result)
+    };
+    for filter in ["only fact:city", "#private", "fact:phone", "note:Quux", "health/**"] {
+        let told = recent(filter);
+        assert!(told.starts_with("Ok(Recent") && !told.contains("Quux"), "{filter}: {told}");
+    }
+    assert!(recent("email").contains("Quux"));
+}
+
+#[test]
 fn what_was_replied_before_a_filter_was_on_is_not_sent_again() {
     let env = Env::new();
     std::fs::write(env.folder.path().join("user.md"), "# Ada\n\n## Health #private\n\n- allergy: penicillin\n")

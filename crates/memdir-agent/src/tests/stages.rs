@@ -4,6 +4,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{ID, Session, engine, settings};
 use crate::{Agent, Decision, Edge, Event, Exchange, Family, Notice, Prompts, Said, Settings, Stage};
+use memdir_core::report::Value;
 use memdir_engine::Reviewed;
 use memdir_model::Request;
 use memdir_model::script::Scripted;
@@ -82,7 +83,9 @@ fn holds_nothing(came: &Came) {
     let said = format!("{:?}", came.said);
     for secret in ["asthma", "pollen", "1234567", "elephant", "diary"] {
         for text in came.asked.iter().chain([&came.heard, &said]) {
-            let own = ["asthma hay", "of asthma"].iter().fold(text.clone(), |text, own| text.replace(own, ""));
+            // Its own words, of which it hears that no note that it sees has them.
+            let own =
+                ["asthma hay", "of asthma", "\"asthma\""].iter().fold(text.clone(), |text, own| text.replace(own, ""));
             assert!(!own.to_lowercase().contains(secret), "`{secret}` in {text}");
         }
     }
@@ -115,7 +118,7 @@ fn what_is_filtered_reaches_neither_the_model_nor_the_person() {
     assert_eq!(came.said.reply.as_deref(), Some("(withheld by a filter) She lives in London."));
     // The model itself sent `pollem`, and no more than that may come back.
     holds_nothing(&came);
-    assert!(came.asked[0].contains("- tea"), "{}", came.asked[0]);
+    assert!(came.asked[0].contains("- city: London"), "{}", came.asked[0]);
     assert!(came.asked[1].contains("- city: London"), "{}", came.asked[1]);
     let failed = came.said.actions.iter().filter(|(_, outcome)| outcome.result.is_err()).count();
     assert_eq!(failed, 3, "{:#?}", came.said.actions);
@@ -123,6 +126,53 @@ fn what_is_filtered_reaches_neither_the_model_nor_the_person() {
     // Without the filter the same is told.
     let came = talk(settings(), &before, "Who is Ada?", &[calls, reply]);
     assert!(came.asked[1].contains("asthma since 2019") && came.asked[1].contains("1234567"));
+}
+
+/// What a model is told of searches under a filter: how many notes were found by each, and what is shown of the first.
+#[track_caller]
+fn check_searches(filter: &str, searches: &[(&str, usize, &str)]) {
+    let calls: Vec<String> =
+        searches.iter().map(|(search, ..)| format!(r#"{{"action":"search_files",{search}}}"#)).collect();
+    let calls = format!("<actions>[{}]</actions>", calls.join(","));
+    let came = talk(settings(), &[], &format!("Hi <filter>{filter}</filter>"), &[&calls, "<reply>Hi.</reply>"]);
+    assert_eq!(came.said.actions.len(), searches.len());
+    for ((_, outcome), (search, total, snippet)) in came.said.actions.iter().zip(searches) {
+        let Ok(Value::Search(found)) = &outcome.result else { panic!("{outcome:?}") };
+        let shown = found.hits.first().map_or("", |hit| hit.snippet.as_str());
+        assert_eq!((found.total, found.hits.len(), shown.trim()), (*total, *total, *snippet), "{filter}: {search}");
+    }
+}
+
+#[test]
+fn no_search_looks_through_what_a_filter_keeps_back() {
+    let text = r#""mode":"text","query":"30 123""#;
+    let regex = r#""mode":"regex","query":"phone: .4""#;
+    let name = r#""mode":"name","query":"ada""#;
+    let words = r#""query":"phone""#;
+    let tea = r#""query":"tea""#;
+    check_searches(
+        "fact:phone",
+        &[(text, 0, ""), (regex, 0, ""), (words, 0, ""), (tea, 1, "- tea"), (name, 1, "- city: London")],
+    );
+    let city = (r#""mode":"regex","query":"city: L""#, 1, "- city: London");
+    let diary = (r#""mode":"name","query":"diary""#, 0, "");
+    check_searches("only fact:city", &[(text, 0, ""), (tea, 0, ""), city, diary, (name, 1, "- city: London")]);
+    let elephant = (r#""query":"elephant""#, 0, "");
+    check_searches("note:Diary, note:Bob", &[elephant, diary, (r#""mode":"regex","query":"B.b""#, 0, ""), city]);
+    // What is gathered for a question is not found by hidden words either.
+    let asked = r#"<actions>[{"action":"get_context","query":"What about her asthma and pollen?"}]</actions>"#;
+    let came = talk(settings(), &[], &format!("Hi {FILTER}"), &[asked, "<reply>Hi.</reply>"]);
+    let Ok(Value::Context(context)) = &came.said.actions[0].1.result else { panic!("{:?}", came.said.actions) };
+    assert!(context.nothing_known && context.parts.is_empty(), "{context:?}");
+}
+
+#[test]
+fn where_only_some_things_may_be_told_no_other_name_is() {
+    let calls = r#"<actions>[{"action":"list_files"},{"action":"list_directory"},{"action":"read_file","path":"diary.md"},
+        {"action":"list_files","limit":1}]</actions>"#;
+    let came = talk(settings(), &[], "Hi <filter>only fact:city</filter>", &[calls, "<reply>Hi.</reply>"]);
+    let told = format!("{:?}", came.said.actions);
+    assert!(told.contains("ada.md") && !told.contains("private") && !told.contains("user.md"), "{told}");
 }
 
 #[test]

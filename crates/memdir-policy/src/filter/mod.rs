@@ -141,6 +141,21 @@ impl Filter {
         self.only.is_empty() && self.not.iter().all(|matcher| !matcher.found_by().is_empty())
     }
 
+    /// Whether it takes a whole note to know what it keeps back: a place, a tag, or all but something. Of a text that stands alone
+    /// nobody knows then whether it may be told.
+    #[must_use]
+    pub fn needs_note(&self) -> bool {
+        !self.only.is_empty() || self.not.iter().any(|matcher| matches!(matcher, Matcher::Path(..) | Matcher::Tag(_)))
+    }
+
+    /// Whether the name of a note may be told whatever the note holds: not where only some things may be told, unless this is one
+    /// of their places.
+    #[must_use]
+    pub fn allows_name(&self, path: &MemoryPath) -> bool {
+        let lines = Lines::of("");
+        self.only.iter().all(|only| only.iter().any(|matcher| matcher.takes_all(path, &lines)))
+    }
+
     /// What is enforced, in the names that can be typed for it; each line of this text is a part.
     #[must_use]
     pub fn names(&self) -> String {
