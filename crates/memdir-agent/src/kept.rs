@@ -10,6 +10,7 @@ use memdir_core::action::Access;
 use memdir_core::catalog;
 use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
+use memdir_core::report::Code;
 use memdir_core::time::Timestamp;
 
 /// So many lines of a note may be named as what a reply rests on.
@@ -40,6 +41,8 @@ pub struct KeptMessage {
     pub rests_on: Vec<MemoryPath>,
     /// What was changed: a line for each change, and its batch where one is known.
     pub changes: Vec<(String, Option<u64>)>,
+    /// Whether a change was proposed, which waits for the person or waited.
+    pub is_proposed: bool,
     /// The proposals about which the person was asked.
     pub asked: Vec<u64>,
     /// The calls of tools of other servers, in their order.
@@ -92,6 +95,8 @@ impl KeptMessage {
                     let path = act.path.as_deref().and_then(|path| MemoryPath::parse(path).ok());
                     self.rests_on.extend(path.filter(|path| path.is_note() && !self.rests_on.contains(path)));
                 }
+                let waits = |code: &str| code == Code::AwaitingApproval.to_string();
+                self.is_proposed |= actions.iter().any(|act| act.code.as_deref().is_some_and(waits));
                 self.changes.extend(receipt.map(|receipt| (receipt, batch)));
             }
             Line::Decided { proposal, batch, receipt, .. } => {

@@ -194,6 +194,12 @@ pub struct Said {
 }
 
 impl Said {
+    /// What was noticed that the person is to hear of beside the reply: what was found in changes that were carried out, and what of
+    /// the conversation is not kept.
+    pub fn noticed(&self) -> impl Iterator<Item = &Issue> {
+        self.issues.iter().filter(|issue| issue.code == UNKEPT || memdir_policy::is_finding(issue.code))
+    }
+
     /// What was stored: a line for each batch; `None` where nothing was.
     #[must_use]
     pub fn receipt(&self) -> Option<String> {

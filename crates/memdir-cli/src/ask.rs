@@ -11,7 +11,7 @@ use super::output::{Lines, print_json, say};
 use super::stop::{Stop, usage};
 use super::talk::Conversation;
 use super::{exit, file, index, interrupt, open, talk, term};
-use memdir_agent::{Agent, Decision, Edge, Event, Notice, Said, UNKEPT};
+use memdir_agent::{Agent, Decision, Edge, Event, Notice, Said};
 use memdir_core::report::{Code, Failure, Issue, Report};
 use memdir_engine::{Engine, ProposedCall, Reviewed};
 use memdir_policy::Ground;
@@ -187,7 +187,7 @@ fn show(said: &Said, is_answered: bool) -> Result<(), Stop> {
     if let Some(notice) = &said.notice {
         stderr.line(format!("note: {}", said::notice(notice)))?;
     }
-    for issue in said.issues.iter().filter(|issue| issue.code == UNKEPT) {
+    for issue in said.noticed() {
         stderr.line(format!("note: {}", issue.message))?;
     }
     if is_answered || said.receipt().is_some() {

@@ -27,6 +27,9 @@ const MOST_MESSAGE: usize = 64 << 10;
 pub struct AgentAnswer {
     /// What it replies.
     pub reply: Option<String>,
+    /// What the program has to say about it, such as what was not stored, or why there is no reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
     /// What it stored, in a line for the person.
     pub receipt: Option<String>,
     /// How many changes wait for the person's yes.

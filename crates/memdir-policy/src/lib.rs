@@ -521,6 +521,12 @@ impl Ground {
     }
 }
 
+/// Whether an issue has the code of something that [`review`] found in a call and let through.
+#[must_use]
+pub fn is_finding(code: &str) -> bool {
+    ["rule", "change"].contains(&code) || Class::ALL.iter().any(|class| class.name() == code)
+}
+
 impl Reason {
     fn code(self) -> &'static str {
         match self {

@@ -165,6 +165,15 @@ fn the_agent_of_the_memory_is_asked_and_told() {
 }
 
 #[test]
+fn what_the_program_says_is_no_reply_of_the_agent() {
+    let standin = Standin::answers(["", "", "", "", ""]);
+    let env = modelled(&standin);
+    let mut client = Client::open(&env, MODERN, &["--tools", "agent"]);
+    let told = ask_agent(&mut client, "Where do I live?");
+    assert_eq!((&told["reply"], &told["notice"]), (&Value::Null, &json!("the model wrote nothing that can be read")));
+}
+
+#[test]
 fn the_agent_sees_and_does_no_more_than_its_client_may() {
     let reads = r#"<actions>[{"action":"read_file","path":"health/teeth.md"},{"action":"create_file","path":"a.md","content":"x"}]</actions>"#;
     let standin = Standin::answers([reads, "<reply>I cannot.</reply>"]);

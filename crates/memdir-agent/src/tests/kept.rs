@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use tokio_util::sync::CancellationToken;
 
 use super::{Agent, Env, ID, MOVED, Person, Session, agent, notes, say, settings};
-use crate::{Actions, AgentError, Decision, Edge, Event, Family, Prompts, Said, Switches, UNKEPT, replay};
+use crate::{Actions, AgentError, Decision, Edge, Event, Family, KeptMessage, Prompts, Said, Switches, UNKEPT, replay};
 use memdir_core::report::{Code, Value, Variables};
 use memdir_engine::Caller;
 use memdir_engine::{ForgetTarget, RelatedLines, Reviewed};
@@ -497,12 +497,16 @@ fn what_a_session_has_kept_loosens_nothing_unless_it_is_typed() {
     assert_eq!((session.mode(Mode::Ask), session.looser(Mode::Ask)), (Mode::Off, None));
     let (said, session) = env.say(session, "my blood pressure is high", &[PERSONAL, "<reply>Good.</reply>"]);
     assert!(said.batches.len() == 1 && said.pending.is_empty(), "{said:?}");
+    assert_eq!(said.noticed().map(|issue| issue.code).collect::<Vec<_>>(), ["personal"]);
     assert_eq!(session.mode(Mode::Ask), Mode::Off, "as long as the program runs");
     let loaded = Session::load(&env.engine(), ID).unwrap();
     assert_eq!(loaded.switches.permission, Some(Mode::Off));
     let again = PERSONAL.replace("high", "higher");
     let (said, _) = env.say(loaded, "my blood pressure is higher", &[&again, "<reply>It waits.</reply>"]);
     assert!(said.batches.is_empty() && said.pending.len() == 1, "{said:?}");
+    let proposed: Vec<bool> =
+        KeptMessage::of(env.file().as_bytes()).iter().map(|message| message.is_proposed).collect();
+    assert_eq!(proposed, [false, true]);
 }
 
 #[test]

@@ -99,6 +99,9 @@ impl<'h> Talker<'h> {
         if let Some(notice) = &said.notice {
             self.screen.warn(&format!("note: {}", said::notice(notice)));
         }
+        for issue in said.noticed() {
+            self.screen.warn(&format!("note: {}", issue.message));
+        }
         if is_answered || said.receipt().is_some() {
             self.screen.tell(&said::stored(said));
         }

@@ -38,7 +38,7 @@ pub(super) fn agent(global: &Global, config: &Config, mode: Mode) -> MemoryAgent
             (agent, ended)
         })?;
         ended.map_err(|error| talk::agent_failure(&error))?;
-        let reply = said.reply.clone().or_else(|| said.notice.as_ref().map(said::notice));
-        Ok(AgentAnswer { reply, receipt: said.receipt(), waiting: said.pending.len() })
+        let (notice, receipt) = (said.notice.as_ref().map(said::notice), said.receipt());
+        Ok(AgentAnswer { reply: said.reply, notice, receipt, waiting: said.pending.len() })
     })
 }

@@ -165,6 +165,7 @@ fn one(site: &Site, visitor: &Visitor, message: &KeptMessage) -> Markup {
                 }
             }
             @if message.changes.is_empty() { p .quiet { "Nothing was stored." } }
+            @if message.is_proposed { p .quiet { "A change was proposed. What still waits is " a href="/inbox" { "in the inbox" } "." } }
             (behind(site, visitor, message))
         }
     }
