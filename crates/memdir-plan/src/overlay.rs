@@ -319,6 +319,14 @@ impl<'t, T: Tree> Overlay<'t, T> {
         self.files.contains_key(path)
     }
 
+    /// The name that something had before the batch; `None` where the batch made it.
+    pub(super) fn name_before(&self, path: &MemoryPath) -> Option<MemoryPath> {
+        match self.origin(path) {
+            Origin::Tree(origin) => Some(origin),
+            Origin::Made(_) | Origin::Nothing => None,
+        }
+    }
+
     /// Whether the batch has changed nothing so far.
     pub(super) fn is_unchanged(&self) -> bool {
         self.structure.is_empty() && self.files.is_empty() && self.removed.is_empty()

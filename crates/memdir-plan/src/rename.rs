@@ -7,11 +7,15 @@ use memdir_core::action::{Call, Meaning};
 use memdir_core::path::{MemoryPath, is_same_form};
 use memdir_core::report::{Code, Failure, Kind};
 
+/// At most so many notes are named that have changed in a folder.
+const MOST_NAMES: usize = 8;
+
 impl<T: Tree> Planner<'_, T> {
     pub(super) fn delete_file(&mut self, asked: &MemoryPath) -> Result<Answer, Failure> {
         let (path, _) = self.expect_file(asked)?;
         self.refuse_link(asked, &path)?;
         let now = self.read_resolved(&path)?;
+        self.check_unchanged(asked, &path, &now)?;
         self.overlay.put(path, Some(now), None);
         self.targets = None;
         Ok(DONE.into())
@@ -152,6 +156,13 @@ impl<T: Tree> Planner<'_, T> {
         let mut files = Vec::new();
         for (path, _) in below.iter().filter(|(_, stat)| stat.kind == Kind::File) {
             files.push((path.clone(), self.read_resolved(path)?));
+        }
+        let changed = files.iter().filter(|(path, now)| self.has_changed_unseen(path, now));
+        let changed: Vec<_> = changed.map(|(path, _)| format!("`{}`", words::shown(path))).take(MOST_NAMES).collect();
+        if !changed.is_empty() {
+            let names = changed.join(", ");
+            let message = format!("folder `{}` is not as this conversation knows it: {names}", words::shown(asked));
+            return Err(Failure::new(Code::Conflict, message).with_hint("read again what has changed in it"));
         }
         for (path, image) in files {
             self.overlay.put(path, Some(image), None);

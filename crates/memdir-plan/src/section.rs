@@ -23,6 +23,7 @@ impl<T: Tree> Planner<'_, T> {
         let (path, now, text) = self.text_to_edit(&replace.path)?;
         let note = Note::parse(&text);
         let at = find(&replace.path, &note, &replace.heading)?;
+        self.check_unchanged(&replace.path, &path, &now)?;
         let after = replaced(&text, &note, at, &replace.content);
         self.replace(call, &replace.path, path, now, after)
     }

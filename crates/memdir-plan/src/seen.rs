@@ -11,7 +11,8 @@ use memdir_core::path::MemoryPath;
 
 /// The notes that a conversation has read or written, each as it was then.
 ///
-/// Who has never seen a note, or has seen another state of it, may change places in it but not replace the whole of it.
+/// Who has never seen a note, or has seen another state of it, may change places in it but not replace the whole of it. Who has
+/// seen another state may not take away text without saying which, either: a section, a note, a folder.
 ///
 /// # Examples
 ///
@@ -54,8 +55,13 @@ impl Seen {
     /// Whether the note was in this state when it was last read or written.
     #[must_use]
     pub fn knows(&self, path: &MemoryPath, digest: &Digest) -> bool {
+        self.digest(path) == Some(digest)
+    }
+
+    /// What the note held when it was last read or written.
+    pub(super) fn digest(&self, path: &MemoryPath) -> Option<&Digest> {
         let mut newest_first = std::iter::once(&self.own).chain(self.before.iter().rev().map(Arc::as_ref));
-        newest_first.find_map(|notes| notes.get(path)) == Some(digest)
+        newest_first.find_map(|notes| notes.get(path))
     }
 
     /// How many notes it knows.

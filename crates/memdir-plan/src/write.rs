@@ -10,6 +10,9 @@ use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, Kind, Shown};
 use memdir_note::{Ending, Note};
 
+/// What is said of a note that the conversation has not seen, or not in this state.
+const NOT_AS_KNOWN: &str = "is not as this conversation knows it";
+
 impl<T: Tree> Planner<'_, T> {
     pub(super) fn create_file(&mut self, create: &CreateFile) -> Result<Answer, Failure> {
         let path = self.resolve(&create.path)?;
@@ -43,15 +46,40 @@ impl<T: Tree> Planner<'_, T> {
             && !self.overlay.is_put(&path)
             && self.seen.as_ref().is_some_and(|seen| !seen.knows(&path, &digest));
         if is_other || is_unseen {
-            let since = if is_other { "has changed since it was read" } else { "is not as this conversation knows it" };
-            let message = format!("note `{}` {since}", words::shown(&write.path));
-            let mut failure = Failure::new(Code::Conflict, message).with_hint("read it again");
-            failure.details.digest = Some(now.content.digest());
-            failure.details.text = now.content.text().map(str::to_owned);
-            self.see(&path, &now);
-            return Err(failure);
+            let since = if is_other { "has changed since it was read" } else { NOT_AS_KNOWN };
+            return Err(self.conflict(&write.path, &path, &now, since));
         }
         self.replace(call, &write.path, path, now, write.content.clone())
+    }
+
+    /// The failure for a note that is not as whoever changes it knows it. It tells what the note holds, which they know from then on.
+    fn conflict(&mut self, asked: &MemoryPath, path: &MemoryPath, now: &Image, since: &str) -> Failure {
+        let message = format!("{} `{}` {since}", words::noun(asked), words::shown(asked));
+        let mut failure = Failure::new(Code::Conflict, message).with_hint("read it again");
+        failure.details.digest = Some(now.content.digest());
+        failure.details.text = now.content.text().map(str::to_owned);
+        self.see(path, now);
+        failure
+    }
+
+    /// Refuses to take away text that a call does not quote, of a note that has changed since the conversation saw it.
+    pub(super) fn check_unchanged(
+        &mut self,
+        asked: &MemoryPath,
+        path: &MemoryPath,
+        now: &Image,
+    ) -> Result<(), Failure> {
+        if self.has_changed_unseen(path, now) { Err(self.conflict(asked, path, now, NOT_AS_KNOWN)) } else { Ok(()) }
+    }
+
+    /// Whether a note has changed since the conversation last read or wrote it. What the batch itself has put there is what its
+    /// calls expect.
+    pub(super) fn has_changed_unseen(&self, path: &MemoryPath, now: &Image) -> bool {
+        let Some(seen) = self.seen.as_ref().filter(|_| !self.overlay.is_put(path)) else { return false };
+        let digest = now.content.digest();
+        let names = [Some(path.clone()), self.overlay.name_before(path)];
+        let known: Vec<_> = names.iter().flatten().filter_map(|name| seen.digest(name)).collect();
+        !known.is_empty() && !known.contains(&&digest)
     }
 
     pub(super) fn append_file(&mut self, call: &Call, append: &AppendFile) -> Result<Answer, Failure> {

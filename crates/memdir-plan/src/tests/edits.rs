@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use memdir_core::digest::Digest;
 
 #[track_caller]
 fn update(text: &str, old: &str, new: &str) -> (Json, String, Vec<Issue>) {
@@ -171,5 +172,48 @@ proptest! {
         if !broken.is_empty() {
             let _ = update(&text, &broken, &new);
         }
+    }
+}
+
+/// What a conversation knows that has seen `a.md` and `dir/b.md` as they were, while `a.md` and `dir/b.md` are other ones now.
+#[track_caller]
+fn in_conversation(calls: &[Json]) -> Vec<String> {
+    let tree = MapTree::of([("a.md", "# A\n\n- x\n- new\n"), ("dir/b.md", "b\nnew\n"), ("dir/c.md", "c\n")]);
+    let mut seen = Seen::default();
+    for (name, text) in [("a.md", "# A\n\n- x\n"), ("dir/b.md", "b\n"), ("dir/c.md", "c\n")] {
+        seen.note(path(name), Digest::of(text.as_bytes()));
+    }
+    let (outcomes, _) = run_on(Planner::new(&tree, &Limits::default()).in_conversation(Some(seen)), calls);
+    let code = |outcome: &Outcome| match &outcome.result {
+        Ok(_) => "ok".to_owned(),
+        Err(failure) => serde_json::to_value(failure.code).unwrap().as_str().unwrap().to_owned(),
+    };
+    outcomes.iter().map(code).collect()
+}
+
+#[test]
+fn text_that_no_call_quotes_does_not_go_from_a_note_that_changed_unseen() {
+    let section = || json!({"action": "replace_section", "path": "a.md", "heading": "A", "content": "- y\n"});
+    let delete = |path: &str| json!({"action": "delete_file", "path": path});
+    let read = |path: &str| json!({"action": "read_file", "path": path});
+    let dir = || json!({"action": "delete_dir", "path": "dir", "recursive": true});
+    let rename = json!({"action": "rename_file", "path": "a.md", "new_path": "z.md"});
+    let conflict = |calls: &[Json]| assert_eq!(in_conversation(calls).last().unwrap(), "conflict", "{calls:?}");
+    conflict(&[section()]);
+    conflict(&[delete("a.md")]);
+    conflict(&[dir()]);
+    conflict(&[rename, delete("z.md")]);
+    let done = |calls: &[Json]| assert_eq!(in_conversation(calls).last().unwrap(), "ok", "{calls:?}");
+    done(&[read("a.md"), section()]);
+    done(&[delete("a.md"), delete("a.md")]);
+    done(&[read("dir/b.md"), dir()]);
+    done(&[delete("dir/c.md")]);
+    for quoting in [
+        json!({"action": "append_file", "path": "a.md", "content": "- z"}),
+        json!({"action": "append_to_section", "path": "a.md", "heading": "A", "content": "- z"}),
+        json!({"action": "update_file", "path": "a.md", "old_content": "- x", "new_content": "- y"}),
+        json!({"action": "rename_file", "path": "dir", "new_path": "other"}),
+    ] {
+        done(&[quoting]);
     }
 }
