@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
 use crate::diff;
-use crate::overlay::Overlay;
+use crate::overlay::{Overlay, name_after};
 use crate::seen::Seen;
 use crate::step::{Image, Step};
 use crate::tree::Tree;
@@ -39,7 +39,7 @@ pub struct Counts {
 /// What happens to one file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct FileCount {
-    /// Its name after the change.
+    /// Its name after the change; the one before it where the file is gone.
     pub path: MemoryPath,
     /// Whether it is made, changed or deleted.
     pub fate: Fate,
@@ -150,12 +150,14 @@ impl Plan {
     #[must_use]
     pub fn counts(&self) -> Counts {
         let mut counts = Counts { moved: renames(&self.steps), ..Counts::default() };
-        for step in &self.steps {
-            match step {
-                Step::MakeFolder { path, .. } => counts.made_folders.push(path.clone()),
-                Step::RemoveFolder { path, .. } => counts.removed_folders.push(path.clone()),
-                Step::Put { path, before, after } => counts.files.push(count(path, before.as_ref(), after.as_ref())),
-                Step::Move { .. } => {}
+        for (step, name) in self.steps.iter().zip(names(&self.steps)) {
+            match (step, name) {
+                (Step::MakeFolder { .. }, Some(name)) => counts.made_folders.push(name),
+                (Step::RemoveFolder { .. }, Some(name)) => counts.removed_folders.push(name),
+                (Step::Put { before, after, .. }, Some(name)) => {
+                    counts.files.push(count(name, before.as_ref(), after.as_ref()));
+                }
+                (Step::Move { .. }, _) | (_, None) => {}
             }
         }
         counts
@@ -165,14 +167,15 @@ impl Plan {
 /// The paths that steps change, as [`Plan::changed`] gives them.
 #[must_use]
 pub fn changed(steps: &[Step]) -> Vec<MemoryPath> {
-    let mut paths = BTreeSet::new();
+    let mut paths: BTreeSet<MemoryPath> = renames(steps).into_iter().flat_map(<[MemoryPath; 2]>::from).collect();
     let mut folders = BTreeSet::new();
-    for step in steps {
-        match step {
-            Step::Move { from, to, .. } => paths.extend([from.clone(), to.clone()]),
-            Step::Put { path, .. } => drop(paths.insert(path.clone())),
-            Step::MakeFolder { path, .. } | Step::RemoveFolder { path, .. } => drop(folders.insert(path.clone())),
-        }
+    for (step, name) in steps.iter().zip(names(steps)) {
+        let is_folder = matches!(step, Step::MakeFolder { .. } | Step::RemoveFolder { .. });
+        if is_folder { folders.extend(name) } else { paths.extend(name) }
+    }
+    if paths.is_empty() && folders.is_empty() {
+        // What was moved is back where it was.
+        paths.extend(moves(steps).into_iter().flat_map(|(from, to)| [from.clone(), to.clone()]));
     }
     // The deepest first, so that a folder with a named folder in it is not named itself.
     for folder in folders.into_iter().rev() {
@@ -195,17 +198,17 @@ pub fn diff_of(steps: &[Step]) -> String {
         parts.entry(to).or_default().push_str(&text);
     }
     let moves = moves(steps);
-    for step in steps {
+    for (step, name) in steps.iter().zip(names(steps)) {
         match step {
             Step::Put { path, before, after } => {
                 let text = put_diff(&moves, path, before.as_ref(), after.as_ref());
                 parts.entry(path.clone()).or_default().push_str(&text);
             }
-            Step::MakeFolder { path, .. } => {
-                parts.entry(path.clone()).or_default().push_str(&format!("new folder {path}\n"));
-            }
-            Step::RemoveFolder { path, .. } => {
-                parts.entry(path.clone()).or_default().push_str(&format!("deleted folder {path}\n"));
+            Step::MakeFolder { .. } | Step::RemoveFolder { .. } => {
+                let Some(name) = name else { continue };
+                let what = if matches!(step, Step::MakeFolder { .. }) { "new" } else { "deleted" };
+                let text = format!("{what} folder {name}\n");
+                parts.entry(name).or_default().push_str(&text);
             }
             Step::Move { .. } => {}
         }
@@ -225,7 +228,7 @@ fn put_diff(moves: &[Moved<'_>], path: &MemoryPath, before: Option<&Image>, afte
     text
 }
 
-fn count(path: &MemoryPath, before: Option<&Image>, after: Option<&Image>) -> FileCount {
+fn count(path: MemoryPath, before: Option<&Image>, after: Option<&Image>) -> FileCount {
     let counted =
         before.map_or(Some(""), |image| image.content.text()).zip(after.map_or(Some(""), |image| image.content.text()));
     let counted = counted.map(|(before, after)| diff::counts(before, after));
@@ -235,7 +238,7 @@ fn count(path: &MemoryPath, before: Option<&Image>, after: Option<&Image>) -> Fi
         (_, None) => Fate::Deleted,
         _ => Fate::Changed,
     };
-    FileCount { path: path.clone(), fate, added, removed }
+    FileCount { path, fate, added, removed }
 }
 
 /// Both names of something that is moved.
@@ -255,9 +258,41 @@ fn name_before(moves: &[Moved<'_>], path: &MemoryPath) -> MemoryPath {
     moves.iter().rev().fold(path.clone(), |path, (from, to)| path.rebased(to, from).unwrap_or(path))
 }
 
-/// What is called differently in the end: both names, without what only moved along with its folder.
+/// The name by which each step is told: the one after all moves, or the one before them of what is gone. `None` for a move, and
+/// for a folder that is made and removed.
+pub(super) fn names(steps: &[Step]) -> Vec<Option<MemoryPath>> {
+    let (moves, gone) = (moves(steps), gone(steps));
+    let made: Vec<Option<MemoryPath>> = (0..)
+        .zip(steps)
+        .map(|(at, step)| match step {
+            Step::MakeFolder { path, .. } => Some(name_after(steps.get(at..).unwrap_or_default(), path.clone())),
+            Step::Move { .. } | Step::Put { .. } | Step::RemoveFolder { .. } => None,
+        })
+        .collect();
+    let new: BTreeSet<&MemoryPath> = made.iter().flatten().collect();
+    let name = |(step, made): (&Step, &Option<MemoryPath>)| match step {
+        Step::Move { .. } => None,
+        Step::MakeFolder { .. } => made.clone().filter(|made| !gone.contains(made)),
+        Step::RemoveFolder { path, .. } => (!new.contains(path)).then(|| name_before(&moves, path)),
+        Step::Put { path, .. } if gone.contains(path) => Some(name_before(&moves, path)),
+        Step::Put { path, .. } => Some(path.clone()),
+    };
+    steps.iter().zip(&made).map(name).collect()
+}
+
+/// What is gone in the end, by the names after all moves.
+fn gone(steps: &[Step]) -> BTreeSet<&MemoryPath> {
+    let gone = steps.iter().filter_map(|step| match step {
+        Step::RemoveFolder { path, .. } | Step::Put { path, before: Some(_), after: None } => Some(path),
+        Step::Move { .. } | Step::MakeFolder { .. } | Step::Put { .. } => None,
+    });
+    gone.collect()
+}
+
+/// What is called differently in the end: both names, without what only moved along with its folder, and what is gone.
 pub(super) fn renames(steps: &[Step]) -> Vec<(MemoryPath, MemoryPath)> {
     let mut pairs = BTreeMap::new();
+    let gone = gone(steps);
     let moves = moves(steps);
     for (at, (from, to)) in moves.iter().enumerate() {
         let later = moves.iter().skip(at + 1);
@@ -270,5 +305,6 @@ pub(super) fn renames(steps: &[Step]) -> Vec<(MemoryPath, MemoryPath)> {
             above.is_some_and(|above| from.rebased(&folder, above).as_ref() == Some(to))
         })
     };
-    pairs.iter().filter(|(from, to)| from != to && !along(from, to)).map(|(a, b)| (a.clone(), b.clone())).collect()
+    let is_told = |from: &MemoryPath, to: &MemoryPath| from != to && !gone.contains(to) && !along(from, to);
+    pairs.iter().filter(|(from, to)| is_told(from, to)).map(|(a, b)| (a.clone(), b.clone())).collect()
 }

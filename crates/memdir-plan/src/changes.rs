@@ -9,7 +9,7 @@ use std::ops::Range;
 use similar::DiffTag;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::change::{changed, renames};
+use super::change::{changed, names, renames};
 use super::step::{Image, Step};
 use super::{diff, words};
 use memdir_core::path::MemoryPath;
@@ -67,20 +67,21 @@ pub fn note_changes(steps: &[Step]) -> Vec<NoteChange> {
     let named = changed(steps);
     let mut found = BTreeMap::<String, Vec<ChangeLine>>::new();
     let (mut links, mut linking) = (0, 0);
-    for step in steps {
+    for (step, name) in steps.iter().zip(names(steps)) {
+        let Some(path) = name else { continue };
         match step {
-            Step::Put { path, before, after } => {
+            Step::Put { before, after, .. } => {
                 let followed = followed_links(&renamed, before.as_ref(), after.as_ref());
                 if let Some(followed) = followed {
                     (links, linking) = (links + followed, linking + 1);
                     continue;
                 }
-                found.entry(path.to_string()).or_default().extend(put(path, before.as_ref(), after.as_ref()));
+                found.entry(path.to_string()).or_default().extend(put(&path, before.as_ref(), after.as_ref()));
             }
-            Step::MakeFolder { path, .. } if named.contains(path) => {
+            Step::MakeFolder { .. } if named.contains(&path) => {
                 found.entry(format!("{path}/")).or_default().push("new folder".to_owned().into());
             }
-            Step::RemoveFolder { path, .. } if named.contains(path) => {
+            Step::RemoveFolder { .. } if named.contains(&path) => {
                 found.entry(format!("{path}/")).or_default().push("deleted folder".to_owned().into());
             }
             Step::MakeFolder { .. } | Step::RemoveFolder { .. } | Step::Move { .. } => {}

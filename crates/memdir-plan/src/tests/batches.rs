@@ -129,6 +129,38 @@ fn a_plan_reads_as_a_diff() {
     assert_eq!(counts.moved, [(path("d/x.md"), path("e.md"))]);
 }
 
+/// What is told of a batch: the paths that it changed, and its receipt.
+#[track_caller]
+fn told(tree: &MapTree, calls: &[Json], changed: &[&str], receipt: &str) {
+    let (outcomes, plan) = run(tree, calls);
+    assert!(outcomes.iter().all(|outcome| outcome.result.is_ok()), "{outcomes:?}");
+    assert_eq!(plan.changed().iter().map(MemoryPath::as_str).collect::<Vec<_>>(), changed, "{calls:?}");
+    assert_eq!(plan.receipt().strip_suffix(UNDO), Some(receipt), "{calls:?}");
+    let names: Vec<_> = note_changes(plan.steps()).into_iter().map(|change| change.name).collect();
+    assert!(names.iter().all(|name| changed.contains(&name.trim_end_matches('/'))), "{names:?}");
+}
+
+#[test]
+fn only_names_that_were_there_before_or_are_there_after_a_batch_are_told() {
+    let tree = MapTree::of([("a.md", "x\n"), ("d/n.md", "n\n"), ("d/e/o.md", "o\n"), ("q/x.md", "x\n")]);
+    let delete_dir = |path: &str| json!({"action": "delete_dir", "path": path, "recursive": true});
+    told(&tree, &[rename("a.md", "b.md"), delete("b.md")], &["a.md"], "deleted: a.md");
+    told(
+        &tree,
+        &[rename("a.md", "b.md"), rename("d/n.md", "m.md"), rename("b.md", "c.md")],
+        &["a.md", "c.md", "d/n.md", "m.md"],
+        "2 renamed",
+    );
+    told(&tree, &[rename("q", "z"), delete("z/x.md")], &["q", "q/x.md", "z"], "deleted: q/x.md, q is now z");
+    let through = [rename("d/n.md", "d/e/p.md"), delete_dir("d/e")];
+    told(&tree, &through, &["d/e/o.md", "d/n.md"], "2 deleted notes");
+    told(&tree, &[rename("q", "z"), delete_dir("z")], &["q/x.md"], "deleted: q/x.md");
+    let made = [create("q/r/p.md", "p"), delete("q/r/p.md"), rename("q", "z")];
+    told(&tree, &made, &["q", "z", "z/r"], "q is now z");
+    let [one, two, three] = made;
+    told(&tree, &[one, two, three, delete_dir("z/r")], &["q", "z"], "q is now z");
+}
+
 /// A memory after a batch and a later edit of `n.md`, and the steps of the batch.
 fn later(before: &str, edit: Json, now: &str) -> (MapTree, Vec<Step>) {
     let mut tree = MapTree::of([("n.md", before)]);
