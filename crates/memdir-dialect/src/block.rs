@@ -2,8 +2,6 @@
 //!
 //! Owns where a block starts and ends, and whether all of it is there. What an item means is for [`super::call`].
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use serde_json::{Map, Value};
 
 use super::json::{Defect, MAX_DEPTH, Reader, Stop};
@@ -112,19 +110,7 @@ pub(super) fn read_bare(text: &str) -> Option<Bare> {
 }
 
 impl Block {
-    /// A number that is the same for blocks that say the same.
-    pub(super) fn digest(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        for item in &self.items {
-            match &item.body {
-                Body::Object(map) => map.hash(&mut hasher),
-                Body::Other(value) => value.hash(&mut hasher),
-            }
-        }
-        hasher.finish()
-    }
-
-    /// Whether a block says what an earlier one said.
+    /// Whether a block says what another said before it.
     pub(super) fn repeats(&self, before: &Self) -> bool {
         self.broken.is_none() && before.broken.is_none() && !self.items.is_empty() && self.items == before.items
     }
@@ -359,6 +345,10 @@ impl<'t> Draft<'t> {
     fn end_without_tag(&mut self) -> Result<(), Stop> {
         let is_whole = self.count > 0 && (!self.has_lone || self.is_bare && self.count == 1);
         let behind = self.text.get(self.list_end..self.reader.at).unwrap_or_default();
+        if self.is_bare && self.count > 1 && self.has_lone {
+            let expected = "`[` before several actions, and `]` behind them,";
+            return Err(Stop::Broken { at: self.start, expected, doubt: false });
+        }
         if !is_whole || behind.contains(['/', '#']) {
             return Err(Stop::Cut);
         }

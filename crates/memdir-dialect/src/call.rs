@@ -83,6 +83,14 @@ impl<'t> Entries<'t> {
         }
     }
 
+    /// Says that a block was not run which repeats the one whose calls were added last.
+    pub(super) fn echo(&mut self) {
+        let issue = Repair::EchoedBlock.issue(Some(self.entries.len()));
+        if self.issues.last() != Some(&issue) {
+            self.issues.push(issue);
+        }
+    }
+
     fn index(&self) -> usize {
         self.entries.len() + 1
     }

@@ -245,6 +245,13 @@ impl<'p> Turn<'p> {
         }
     }
 
+    /// What was noticed on the way.
+    #[must_use]
+    pub fn issues(&self) -> Vec<Issue> {
+        let unnoticed = self.run.iter().flat_map(python::Run::unnoticed);
+        unnoticed.map(|index| Repair::UnnoticedFailure.issue(Some(index))).collect()
+    }
+
     /// The variables that the text has set by itself; `None` where only `assign_to` names results.
     #[must_use]
     pub fn variables(self) -> Option<Variables> {

@@ -16,7 +16,9 @@ pub(super) fn parse(text: &str, is_lossy: bool, tagged: Tagged, names: Option<Na
     let names = names.unwrap_or_else(|| lines::names_of(&blocks));
     let mut entries = Entries::new(text, is_lossy).with_names(names);
     for found in blocks {
-        if let What::Actions(block) = found.what {
+        if found.is_echo {
+            entries.echo();
+        } else if let What::Actions(block) = found.what {
             entries.add(block, found.start, found.is_after_doubt);
         }
     }

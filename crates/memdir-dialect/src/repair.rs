@@ -33,7 +33,7 @@ pub enum Repair {
     /// Calls in a fence or indented beside others or a reply, in backticks, quotes, comments or a block quote. Models
     /// explain with examples, which are no calls.
     Quoted,
-    /// The same block again. Small models repeat themselves.
+    /// The block before once more. Small models repeat themselves.
     EchoedBlock,
     /// A block without a call. Models that have nothing to do send the tags all the same.
     EmptyBlock,
@@ -83,6 +83,8 @@ pub enum Repair {
     OtherDialect,
     /// A second `<python>`. mem-agent reads one a turn.
     SecondBlock,
+    /// A call that failed and whose answer no variable has. Models take a step that says nothing for done.
+    UnnoticedFailure,
     /// A line break at the end of what has to be one line. Models that think of a line with its end.
     LineBreakAtEnd,
 }
@@ -128,6 +130,7 @@ impl Repair {
             Self::KeyValueLines => "key_value_lines",
             Self::OtherDialect => "other_dialect",
             Self::SecondBlock => "second_block",
+            Self::UnnoticedFailure => "unnoticed_failure",
             Self::LineBreakAtEnd => "line_break_at_end",
         }
     }
@@ -151,7 +154,7 @@ impl Repair {
             Self::Quoted => {
                 "actions that stand as an example, in a fence, indented, in a comment or quoted, were not run"
             }
-            Self::EchoedBlock => "a block of actions that repeats an earlier one was skipped",
+            Self::EchoedBlock => "a block that repeats the one right before it was not run again",
             Self::EmptyBlock => "a block holds no action",
             Self::CutOff => "the list of actions does not end",
             Self::EscapedTags => "`&lt;actions&gt;` was not read; write `<actions>` and plain JSON",
@@ -174,6 +177,7 @@ impl Repair {
                 "blocks in another way of writing calls were left aside; one turn is written in one way"
             }
             Self::SecondBlock => "only the first block of `<python>` was read",
+            Self::UnnoticedFailure => "the call failed, and no variable has its answer",
             Self::LineBreakAtEnd => "a line break at the end of a line was left out",
             Self::IgnoredPermission => "`has_explicit_permission` means nothing on an action that only reads",
             Self::MissingId => "the call has no id; the answer has one made of its place, which the call needs too",

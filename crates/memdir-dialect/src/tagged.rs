@@ -1,13 +1,11 @@
-//! Which of the blocks that a turn holds count: not examples, not echoes, and those of one dialect alone.
+//! Which of the blocks that a turn holds count: not examples, those of one dialect alone, and which are echoes.
 //!
 //! The first kind of block that holds calls wins. Blocks of other kinds are left aside, and an issue says so.
-
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
 use memchr::memmem;
 
 use super::block::{self, Block};
+use super::python;
 use super::repair::{Repair, Repairs};
 use super::tag::{Kind, next_tag};
 use super::turn::{Found, Turn, What};
@@ -43,7 +41,13 @@ pub(super) fn read(text: &str, is_lossy: bool, kind: Option<Kind>) -> Tagged {
     let blocks = without_examples(blocks, turn.has_plain_reply, &mut repairs);
     let reply = turn.reply(blocks.len() < all);
     let kind = kind.unwrap_or_else(|| winner(text, &blocks));
-    let blocks = without_echoes(only(text, kind, blocks, &mut repairs), &mut repairs);
+    let mut blocks = only(text, kind, blocks, &mut repairs);
+    mark_echoes(&mut blocks);
+    for found in &blocks {
+        if let (What::Actions(block) | What::Tool(block), false) = (&found.what, found.is_echo) {
+            repairs.extend(&block.repairs);
+        }
+    }
     Tagged { kind, blocks, reply, repairs }
 }
 
@@ -52,8 +56,8 @@ fn take_bare(text: &str, block: Option<Block>, turn: &mut Turn<'_>) {
     if let Some(block) = block {
         turn.repairs.add(Repair::MissingTags);
         let (what, end) = (What::Actions(block), text.len());
-        let (is_fenced, is_indented, is_after_doubt) = (false, false, false);
-        turn.blocks.push(Found { what, start: 0, end, is_fenced, is_indented, is_after_doubt });
+        let (is_fenced, is_indented, is_after_doubt, is_echo) = (false, false, false, false);
+        turn.blocks.push(Found { what, start: 0, end, is_fenced, is_indented, is_after_doubt, is_echo });
     } else if memmem::find(text.as_bytes(), b"&lt;actions").is_some() {
         turn.repairs.add(Repair::EscapedTags);
     }
@@ -82,16 +86,17 @@ fn winner(text: &str, blocks: &[Found]) -> Kind {
     whole.or_else(any).map_or(Kind::Actions, Found::kind)
 }
 
-/// The blocks of one kind. What follows a block of another is doubtful: it may stand in a text of that one.
+/// The blocks of one kind. What follows a block of another that has no certain end is doubtful: it may stand in a text of that one.
 fn only(text: &str, kind: Kind, blocks: Vec<Found>, repairs: &mut Repairs) -> Vec<Found> {
     let mut kept = Vec::with_capacity(blocks.len());
-    let mut has_other = false;
+    let (mut has_other, mut is_in_doubt) = (false, false);
     for mut found in blocks {
         if found.kind() == kind {
-            found.is_after_doubt |= has_other;
+            found.is_after_doubt |= is_in_doubt;
             kept.push(found);
         } else if found.holds_calls(text) {
             has_other = true;
+            is_in_doubt |= !found.has_certain_end(text);
         }
     }
     if has_other {
@@ -100,39 +105,17 @@ fn only(text: &str, kind: Kind, blocks: Vec<Found>, repairs: &mut Repairs) -> Ve
     kept
 }
 
-/// Leaves out blocks that say what an earlier one said.
-fn without_echoes(blocks: Vec<Found>, repairs: &mut Repairs) -> Vec<Found> {
-    let echoes = echoes(&blocks);
-    let mut kept = Vec::with_capacity(blocks.len());
-    for (found, is_echo) in blocks.into_iter().zip(echoes) {
-        if is_echo {
-            repairs.add(Repair::EchoedBlock);
-            continue;
+/// Marks the blocks that repeat the one before. What else comes between them makes a block that says the same a new step: what it
+/// works on may be another by then.
+fn mark_echoes(blocks: &mut [Found]) {
+    let mut last: Option<&Block> = None;
+    for found in blocks {
+        let (What::Actions(block) | What::Tool(block)) = &found.what else { continue };
+        found.is_echo = last.is_some_and(|last| block.repeats(last));
+        if !block.items.is_empty() || block.broken.is_some() {
+            last = Some(block);
         }
-        if let What::Actions(block) | What::Tool(block) = &found.what {
-            repairs.extend(&block.repairs);
-        }
-        kept.push(found);
     }
-    kept
-}
-
-/// Which blocks say what an earlier one said. Each is compared with one other, so the work is linear.
-fn echoes<'f>(blocks: &'f [Found]) -> Vec<bool> {
-    let mut firsts: HashMap<u64, &'f Block> = HashMap::new();
-    let is_echo = |found: &'f Found| {
-        let (What::Actions(block) | What::Tool(block)) = &found.what else { return false };
-        match firsts.entry(block.digest()) {
-            Entry::Occupied(first) => block.repeats(first.get()),
-            Entry::Vacant(place) => {
-                if block.broken.is_none() {
-                    place.insert(block);
-                }
-                false
-            }
-        }
-    };
-    blocks.iter().map(is_echo).collect()
 }
 
 impl Found {
@@ -141,6 +124,17 @@ impl Found {
             What::Actions(_) => Kind::Actions,
             What::Tool(_) => Kind::Tool,
             What::Python(_) => Kind::Python,
+        }
+    }
+
+    /// Whether no text in it can go on behind its end. Code ends at the first tag, also one in a text, and then is not whole.
+    fn has_certain_end(&self, text: &str) -> bool {
+        match &self.what {
+            What::Actions(block) | What::Tool(block) => block.broken.is_none(),
+            What::Python(end) => {
+                let code = end.and_then(|end| text.get(self.start..end));
+                code.is_some_and(python::is_whole)
+            }
         }
     }
 

@@ -24,6 +24,8 @@ pub(super) struct Found {
     pub(super) is_indented: bool,
     /// Whether a block before it has no certain end.
     pub(super) is_after_doubt: bool,
+    /// Whether it says once more what the block right before it said.
+    pub(super) is_echo: bool,
 }
 
 /// What a block holds.
@@ -321,7 +323,7 @@ impl<'t> Turn<'t> {
             return;
         }
         let (is_fenced, is_indented) = (self.fence.is_some(), self.is_indented);
-        self.blocks.push(Found { what, start: tag.end, end, is_fenced, is_indented, is_after_doubt });
+        self.blocks.push(Found { what, start: tag.end, end, is_fenced, is_indented, is_after_doubt, is_echo: false });
         self.leave_fence(end);
     }
 

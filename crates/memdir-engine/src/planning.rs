@@ -78,6 +78,7 @@ impl Engine {
                 now = then;
             }
         });
+        issues.extend(turn.issues());
         let mut planned = Planned { calls, plan, issues, groups, variables: turn.variables(), tool: None };
         if now.since(started) > self.settings.batch_time {
             planned.fail_all(&too_late());

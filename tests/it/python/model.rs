@@ -140,6 +140,16 @@ impl Memory {
         if old == new {
             return error("No changes were made to the file".to_owned());
         }
+        // On purpose: which of several places is meant is not guessed.
+        let places: Vec<_> =
+            (0..text.len()).filter(|at| text.get(*at..).is_some_and(|at| at.starts_with(old))).collect();
+        if places.len() > 1 {
+            let lines = places.iter().map(|at| text.get(..*at).unwrap().matches('\n').count() + 1);
+            let lines: BTreeSet<_> = lines.collect();
+            let noun = if lines.len() == 1 { "several times on line" } else { "on lines" };
+            let lines: Vec<_> = lines.iter().map(ToString::to_string).collect();
+            return error(format!("`old_content` occurs {noun} {}; add a line of context", lines.join(", ")));
+        }
         *text = text.replacen(old, new, 1);
         Py::Bool(true)
     }

@@ -5,6 +5,7 @@
 //! `index`. What stands in a block and cannot be read is answered there and does not stop the blocks after it.
 
 use super::call::Entries;
+use super::repair::Repair;
 use super::tag::json_without_tags;
 use super::tagged::Tagged;
 use super::turn::What;
@@ -21,7 +22,15 @@ pub(super) use read::read;
 pub struct Frame {
     text: String,
     /// Where each block ends, in the order of the calls.
-    ends: Vec<usize>,
+    ends: Vec<End>,
+}
+
+/// Where a block ends.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct End {
+    at: usize,
+    /// Whether it repeats the block before and so is no call.
+    is_echo: bool,
 }
 
 pub(super) fn parse(text: &str, is_lossy: bool, tagged: Tagged) -> Parsed {
@@ -29,10 +38,12 @@ pub(super) fn parse(text: &str, is_lossy: bool, tagged: Tagged) -> Parsed {
     let mut entries = Entries::new(text, is_lossy);
     let mut ends = Vec::with_capacity(blocks.len());
     for found in blocks {
-        if let What::Tool(block) = found.what {
+        ends.push(End { at: found.end, is_echo: found.is_echo });
+        if found.is_echo {
+            entries.echo();
+        } else if let What::Tool(block) = found.what {
             // One item or one break, so one entry.
             entries.add(block, found.start, found.is_after_doubt);
-            ends.push(found.end);
         }
     }
     let mut issues: Vec<_> = repairs.issues().collect();
@@ -47,11 +58,14 @@ pub(super) fn encode(frame: &Frame, report: &Report) -> String {
     if let Some(error) = report.error.as_ref().filter(|_| results.is_empty()) {
         results.push(result(&serde_json::json!({"ok": false, "error": error})));
     }
+    let echo = result(&serde_json::json!({"issue": Repair::EchoedBlock.words()}));
+    let mut results = results.iter();
     let mut copied = 0;
-    for (result, end) in results.iter().zip(&frame.ends) {
-        answer.push_str(frame.text.get(copied..*end).unwrap_or_default());
+    for end in &frame.ends {
+        let Some(result) = (if end.is_echo { Some(&echo) } else { results.next() }) else { break };
+        answer.push_str(frame.text.get(copied..end.at).unwrap_or_default());
         answer.push_str(result);
-        copied = *end;
+        copied = end.at;
         let rest = frame.text.get(copied..).unwrap_or_default();
         if !rest.is_empty() && !rest.starts_with(['\n', '\r']) {
             answer.push('\n');

@@ -28,8 +28,8 @@ fn check(input: &str, expected: &[&str]) {
     assert_eq!(parsed.dialect(), Dialect::McpBlock, "{input}");
     assert_eq!(shown(&parsed), expected.join("\n"), "{input}");
     let Frame::McpBlock(frame) = &parsed.frame else { panic!("{parsed:?}") };
-    assert_eq!(frame.ends.len(), parsed.entries.len());
-    assert!(frame.ends.iter().is_sorted());
+    assert_eq!(frame.ends.iter().filter(|end| !end.is_echo).count(), parsed.entries.len());
+    assert!(frame.ends.iter().map(|end| end.at).is_sorted());
 }
 
 /// Checks what stands between the tags.
@@ -248,6 +248,25 @@ fn each_block_is_answered_in_its_place() {
     assert_eq!(answer, expected);
     let value: serde_json::Value = serde_json::from_str(&one).unwrap();
     assert_eq!(value["value"], json!(forged));
+}
+
+#[test]
+fn only_a_block_that_directly_repeats_another_is_an_echo_and_is_told_so() {
+    let block = |path: &str| format!("<mcp:tool>\nname: read_file\nparameters: {{\"path\":\"{path}\"}}\n</mcp:tool>");
+    let (user, other) = (block("user.md"), block("b.md"));
+    let read = |path: &str| format!(r#"{{"action":"read_file","path":"{path}"}}"#);
+    check(&format!("{user}{other}{user}"), &[&read("user.md"), &read("b.md"), &read("user.md")]);
+    let parsed = parse(format!("{user}\nOnce more:\n{user}\n{other}").as_bytes());
+    let value = |text: &str| Ok(Value::Text(text.into()));
+    let answer = encode(&parsed.frame, &Report::of(vec![outcome(1, value("one")), outcome(2, value("two"))]));
+    let results: Vec<serde_json::Value> = answer
+        .split("<mcp:tool_result>")
+        .skip(1)
+        .map(|rest| serde_json::from_str(rest.split("</mcp:tool_result>").next().unwrap()).unwrap())
+        .collect();
+    let [one, echo, two] = results.as_slice() else { panic!("{answer}") };
+    assert_eq!((&one["value"], &two["value"]), (&json!("one"), &json!("two")));
+    assert_eq!(*echo, json!({"issue": "a block that repeats the one right before it was not run again"}));
 }
 
 #[test]

@@ -21,6 +21,10 @@ impl Script {
         match *self {}
     }
 
+    pub(crate) fn before_more(self, _: bool) -> Self {
+        match self {}
+    }
+
     pub(crate) fn run(&self) -> Run<'_> {
         match *self {}
     }
@@ -33,6 +37,11 @@ impl Run<'_> {
     }
 
     pub(crate) fn tell(&mut self, _: &Outcome) {
+        let Self::Of(script) = self;
+        match **script {}
+    }
+
+    pub(crate) fn unnoticed(&self) -> Vec<usize> {
         let Self::Of(script) = self;
         match **script {}
     }

@@ -1,8 +1,9 @@
 //! The `<result>` that answers a block.
 
 use super::repr;
+use crate::repair::Repair;
 use crate::tag::without_tags;
-use memdir_core::report::{Code, Failure, Report};
+use memdir_core::report::{Code, Failure, Issue, Outcome, Report};
 
 /// Writes the answer: the variables that the block has set, and why it stopped, if it did.
 pub(crate) fn encode(report: &Report) -> String {
@@ -40,6 +41,13 @@ fn trouble(report: &Report) -> Option<&Failure> {
     {
         return Some(failure);
     }
+    let is_unnoticed = |outcome: &Outcome| {
+        let here = |issue: &&Issue| issue.index == Some(outcome.index);
+        report.issues.iter().filter(here).any(|issue| issue.code == Repair::UnnoticedFailure.code())
+    };
+    if let Some((_, failure)) = failed().find(|(outcome, _)| is_unnoticed(outcome)) {
+        return Some(failure);
+    }
     if report.variables.iter().next().is_some() {
         return None;
     }
@@ -58,8 +66,6 @@ fn trouble(report: &Report) -> Option<&Failure> {
                 | Code::Unavailable
         )
     };
-    let taken_back = |(outcome, failure): &(&memdir_core::report::Outcome, &Failure)| {
-        outcome.label.is_some() || is_of_batch(failure.code)
-    };
+    let taken_back = |(outcome, failure): &(&Outcome, &Failure)| outcome.label.is_some() || is_of_batch(failure.code);
     failed().find(taken_back).map(|(_, failure)| failure)
 }

@@ -12,6 +12,8 @@
 //!   the block;
 //! * `get_size` of nothing is 0: there it stops the block. `update_file` with an empty `old_content` is an error text:
 //!   there it writes to the top of the note;
+//! * `update_file` with an `old_content` that occurs several times is an error text that says where: there it changes the first
+//!   place, and tells the model nothing;
 //! * a place that matches but for line ends, trailing blanks or Unicode form is found, and reported;
 //! * a link that is no path from the root is followed as everywhere else, `.md` is added without brackets too;
 //! * paths, names, sizes and permission are as in every dialect; what they refuse is a text that starts with `Error: `;
@@ -32,7 +34,7 @@ mod turn;
 pub(super) use block::Run;
 pub(crate) use block::Script;
 pub(super) use encode::encode;
-pub(super) use turn::parse;
+pub(super) use turn::{is_whole, parse};
 
 /// The entry that stands for a block of which nothing, or no more, was done.
 fn refused(index: usize, failure: Failure) -> Unread {

@@ -16,12 +16,18 @@ pub(crate) fn parse(text: &str, is_lossy: bool, tagged: Tagged, variables: &Vari
         repairs.add(Repair::SecondBlock);
     }
     let read = blocks.first().map(|found| code(text, is_lossy, found, &mut repairs, variables));
+    let inside = |found: &Found| match found.what {
+        What::Python(Some(end)) => text.get(found.start..end).map(str::trim),
+        What::Python(None) | What::Actions(_) | What::Tool(_) => None,
+    };
+    // One that says the same as the first is an echo.
+    let has_more = blocks.iter().skip(1).any(|found| Some(inside(found)) != blocks.first().map(inside));
     let mut issues: Vec<_> = repairs.issues().collect();
     let (script, failure) = match read {
         None => (None, None),
         Some(Ok((script, mut noticed))) => {
             issues.append(&mut noticed);
-            (Some(script), None)
+            (Some(script.before_more(has_more)), None)
         }
         Some(Err(failure)) => (None, Some(failure)),
     };
@@ -58,6 +64,11 @@ fn code(
     // The code is a part of the text.
     let start = code.as_ptr().addr() - text.as_ptr().addr();
     block::parse(code, start, variables)
+}
+
+/// Whether code can be read to its end.
+pub(crate) fn is_whole(code: &str) -> bool {
+    block::parse(strip(code, &mut Repairs::default()), 0, &Variables::default()).is_ok()
 }
 
 fn refusal(message: &str, hint: &str) -> Failure {

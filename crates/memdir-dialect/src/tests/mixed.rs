@@ -123,6 +123,10 @@ fn who_wants_one_dialect_gets_no_other() {
     assert_eq!(read(Dialect::Native), [READ, "reply So.", "~ other_dialect"].join("\n"));
     assert_eq!(read(Dialect::McpBlock), [SIZE, "reply So.", "~ other_dialect"].join("\n"));
     assert_eq!(read(Dialect::Python), "reply So.\n~ other_dialect");
+    let text = format!("<actions>[{READ}]</actions>{TOOL}{CODE}<actions>[{MAKE}]</actions>{TOOL}{CODE}");
+    let read = |dialect| parse_as(text.as_bytes(), Some(dialect), &Variables::default());
+    assert_eq!(show(&read(Dialect::Native)), [READ, MAKE, "~ other_dialect"].join("\n"), "what is before it is whole");
+    assert!(show(&read(Dialect::McpBlock)).starts_with(SIZE) && read(Dialect::Python).script.is_some());
     let bare = parse_as(format!("[{READ}]").as_bytes(), Some(Dialect::Python), &Variables::default());
     assert!(bare.is_empty());
 }

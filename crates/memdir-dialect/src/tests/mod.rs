@@ -240,7 +240,11 @@ fn quotes_and_examples_run_nothing() {
     check("&lt;actions&gt;[]&lt;/actions&gt;", &["~ escaped_tags"]);
     check(&format!("{real}</actions>"), &[READ, "~ stray_tag"]);
     check(&format!("{real}\n{real}\n{real}"), &[READ, "~ echoed_block"]);
-    check(&format!("{example}\n{real}\n{example}\n{real}"), &[MAKE, READ, "~ echoed_block"]);
+    check(&format!("{real}<actions></actions>{real}"), &[READ, "~ empty_block", "~ echoed_block"]);
+    check(&format!("{example}\n{real}\n{example}\n{real}"), &[MAKE, READ, MAKE, READ]);
+    let twice = parse(format!("{example}{real}{real}{example}{example}").as_bytes());
+    let echoed: Vec<_> = twice.issues.iter().map(|issue| (issue.code, issue.index)).collect();
+    assert_eq!(echoed, [("echoed_block", Some(2)), ("echoed_block", Some(3))], "each names the call that it repeats");
     let (fenced, indented) = (format!("```xml\n{example}\n```\n"), format!("So:\n\n    {example}\n"));
     check(&format!("{fenced}<reply>Like this.</reply>"), &["reply Like this.", "~ quoted"]);
     check(&format!("<reply>Like this:</reply>\n{fenced}"), &["reply Like this:", "~ quoted"]);
@@ -271,6 +275,15 @@ fn what_was_cut_off_only_reads() {
     check(&format!("<actions>[{MAKE},"), &[after, "~ cut_off"]);
     check(&format!("<actions>{MAKE}"), &[after, "~ lone_object", "~ cut_off"]);
     check(&format!("[{MAKE}"), &[after, "~ missing_tags", "~ cut_off"]);
+    // Whether more should follow nobody can tell, but nothing shows that it was cut off.
+    let several = [
+        READ,
+        "! action 2, `append_file`: the block cannot be read to its end, so it was not run",
+        "! action 3: expected `[` before several actions, and `]` behind them, at line 1, column 1, found `{`",
+        "~ missing_tags",
+        "~ lone_object",
+    ];
+    check(&format!("{READ}\n{MAKE}"), &several);
     check("<actions>", &["! action 1: the text was cut off here, so nothing of it was done", "~ cut_off"]);
     block(
         &format!("[{READ},{MAKE}"),

@@ -29,16 +29,13 @@ impl Asked {
     pub(super) fn of(function: Function, map: &mut Map<String, Json>) -> (Self, &'static str) {
         let text = |key: &str| map.get(key).and_then(Json::as_str).unwrap_or_default();
         let path = if function == Function::GoToLink { text("link") } else { text("path") }.to_owned();
-        let is_update = function == Function::UpdateFile;
-        let is_same = is_update && map.get("old_content") == map.get("new_content");
+        let is_same = function == Function::UpdateFile && map.get("old_content") == map.get("new_content");
         let kept = if is_same { usize::MAX } else { PREVIEW_CHARACTERS + 1 };
         let old = text("old_content").chars().take(kept).collect();
         let mut action = function.action();
         if is_same && map.get("old_content").is_some_and(Json::is_string) {
             action = Function::ReadFile.action();
             map.retain(|key, _| key == "path");
-        } else if is_update {
-            map.insert("occurrence".to_owned(), "first".into());
         }
         (Self { function, path, old, is_same }, action)
     }
@@ -55,6 +52,9 @@ impl Asked {
                 _ => Value::Text("./".into()),
             },
             Ok(value) => Value::of(value).unwrap_or(Value::None),
+            Err(failure) if failure.code == Code::AwaitingApproval => {
+                Value::Waits(format!("Error: {}", failure.message).into())
+            }
             Err(failure) => self.failed(failure),
         }
     }
@@ -73,6 +73,9 @@ impl Asked {
             (Function::UpdateFile, _) if is_absent => error(format!("File '{path}' does not exist")),
             (Function::UpdateFile, Code::IsADirectory) => error(format!("'{path}' is not a file")),
             (Function::UpdateFile, Code::ContentNotFound) => error(self.not_found()),
+            (Function::UpdateFile, Code::AmbiguousMatch) => {
+                error(format!("{}; add a line of context", failure.message))
+            }
             (Function::UpdateFile, Code::NoWriteAccess) => error(format!("Permission denied writing to '{path}'")),
             (Function::ReadFile, Code::IsADirectory) => error(format!("{path} is not a file")),
             (Function::GoToLink, Code::IsADirectory) => error(format!("{} is not a file", linked(path))),

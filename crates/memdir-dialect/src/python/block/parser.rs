@@ -53,7 +53,7 @@ pub(in crate::python) fn parse(
     }
     let printed =
         parser.printed.map(|line| issue("ignored_print", format!("line {line}: `print` prints nothing here")));
-    Ok((Script { steps: parser.steps, names: parser.names }, printed.into_iter().collect()))
+    Ok((Script { steps: parser.steps, names: parser.names, has_more: false }, printed.into_iter().collect()))
 }
 
 /// A block while it is read.

@@ -32,10 +32,16 @@ pub(crate) struct Run<'s> {
     calls: usize,
     /// The call that nobody has answered yet.
     asked: Option<Asked>,
+    /// The call that was answered last, where it failed and nothing was done with the answer yet.
+    failed: Option<usize>,
+    /// The calls that failed and whose answers the block took no notice of.
+    unnoticed: Vec<usize>,
     /// How many bytes of text there were so far.
     spent: usize,
     /// Why it cannot go on.
     trouble: Option<Failure>,
+    /// Whether it still has to be said that other blocks are not run.
+    has_more: bool,
 }
 
 impl<'s> Run<'s> {
@@ -48,8 +54,11 @@ impl<'s> Run<'s> {
             order: Vec::new(),
             calls: 0,
             asked: None,
+            failed: None,
+            unnoticed: Vec::new(),
             spent: 0,
             trouble: None,
+            has_more: script.has_more,
         }
     }
 
@@ -60,6 +69,8 @@ impl<'s> Run<'s> {
         }
         while let Some(step) = self.script.steps.get(self.at) {
             self.at += 1;
+            let failed = self.failed.take().filter(|_| matches!(step.act, Act::Drop));
+            self.unnoticed.extend(failed);
             let done = match self.trouble.take() {
                 Some(failure) => Err(failure),
                 None => self.act(&step.act),
@@ -70,17 +81,28 @@ impl<'s> Run<'s> {
                 Err(failure) => return Some(self.stop(step.line, failure)),
             }
         }
-        None
+        if !std::mem::take(&mut self.has_more) {
+            return None;
+        }
+        let failure = invalid("only the first block of a turn is run, so the others were not");
+        Some(Entry::Unread(refused(self.calls + 1, failure.with_hint("send one block in each turn"))))
     }
 
     /// Says what became of the call before.
     pub(crate) fn tell(&mut self, outcome: &Outcome) {
         let Some(asked) = self.asked.take() else { return };
+        self.failed = outcome.result.is_err().then_some(self.calls);
         let value = asked.answer(outcome);
         if let Err(failure) = self.spend(value.size()) {
             self.trouble = Some(failure);
         }
         self.stack.push(value);
+    }
+
+    /// The calls that failed without the block's notice, also the one after which it was not gone on with.
+    pub(crate) fn unnoticed(&self) -> Vec<usize> {
+        let last = self.asked.is_some().then_some(self.calls);
+        self.unnoticed.iter().copied().chain(last).collect()
     }
 
     /// What the block has set.
@@ -95,6 +117,7 @@ impl<'s> Run<'s> {
 
     fn stop(&mut self, line: LineNumber, failure: Failure) -> Entry {
         self.at = self.script.steps.len();
+        self.has_more = false;
         let message = format!("line {line}: {}", failure.message);
         let failure = Failure { message, ..failure };
         Entry::Unread(refused(self.calls + 1, failure))
@@ -102,6 +125,13 @@ impl<'s> Run<'s> {
 
     fn pop(&mut self) -> Value {
         self.stack.pop().unwrap_or(Value::None)
+    }
+
+    /// The value on top, to work with it.
+    fn pop_known(&mut self) -> Result<Value, Failure> {
+        let value = self.pop();
+        known(std::slice::from_ref(&value))?;
+        Ok(value)
     }
 
     /// Counts bytes of text; what a block can make is bounded.
@@ -131,22 +161,22 @@ impl<'s> Run<'s> {
             Act::Join(parts) => self.join(*parts)?,
             Act::Add => self.add()?,
             Act::Not => {
-                let value = !self.pop().is_true();
+                let value = !self.pop_known()?.is_true();
                 self.stack.push(Value::Bool(value));
             }
             Act::Compare { how, is_negated } => {
-                let (right, left) = (self.pop(), self.pop());
+                let (right, left) = (self.pop_known()?, self.pop_known()?);
                 let value = compare(*how, &left, &right)? != *is_negated;
                 self.stack.push(Value::Bool(value));
             }
             Act::Jump(to) => self.at = *to,
             Act::Unless(to) => {
-                if !self.pop().is_true() {
+                if !self.pop_known()?.is_true() {
                     self.at = *to;
                 }
             }
             Act::Shortcut { when, to } => {
-                let value = self.pop();
+                let value = self.pop_known()?;
                 if value.is_true() == *when {
                     self.stack.push(value);
                     self.at = *to;
@@ -171,6 +201,7 @@ impl<'s> Run<'s> {
 
     fn join(&mut self, parts: usize) -> Result<(), Failure> {
         let parts = self.stack.split_off(self.stack.len().saturating_sub(parts));
+        known(&parts)?;
         self.spend(parts.iter().map(|part| part.text().len()).fold(0, usize::saturating_add))?;
         let text: String = parts.iter().map(Value::text).collect();
         self.stack.push(Value::Text(text.into()));
@@ -178,7 +209,7 @@ impl<'s> Run<'s> {
     }
 
     fn add(&mut self) -> Result<(), Failure> {
-        let (right, left) = (self.pop(), self.pop());
+        let (right, left) = (self.pop_known()?, self.pop_known()?);
         let sum = match (&left, &right) {
             (Value::Text(left), Value::Text(right)) => {
                 self.spend(left.len().saturating_add(right.len()))?;
@@ -196,6 +227,7 @@ impl<'s> Run<'s> {
 
     fn call(&mut self, site: &Site) -> Result<Entry, Failure> {
         let arguments = self.stack.split_off(self.stack.len().saturating_sub(site.given.len()));
+        known(&arguments)?;
         arguments.iter().try_for_each(|argument| self.spend(argument.size()))?;
         let parameters = site.function.parameters();
         let mut map = Map::new();
@@ -219,6 +251,15 @@ impl<'s> Run<'s> {
             }
         })
     }
+}
+
+/// Refuses to work with what a call will answer that waits: whatever the block did next could be wrong.
+fn known(values: &[Value]) -> Result<(), Failure> {
+    if !values.iter().any(|value| matches!(value, Value::Waits(_))) {
+        return Ok(());
+    }
+    let message = "this depends on a call that waits for the person, so the block ends here";
+    Err(Failure::new(Code::AwaitingApproval, message).with_hint("send the rest when the person has decided"))
 }
 
 /// A path as the model wrote it, cut where no path is so long.

@@ -16,6 +16,8 @@ pub struct Script {
     pub(super) steps: Vec<Step>,
     /// The variables by their names, as the steps number them.
     pub(super) names: Vec<Name>,
+    /// Whether other blocks stand behind it, which are not run.
+    pub(super) has_more: bool,
 }
 
 impl Script {
@@ -107,9 +109,16 @@ pub(super) enum Value {
     Bool(bool),
     Number(u64),
     None,
+    /// What a call will answer that waits for the person: nobody knows it yet. It can be kept, and stands for this text.
+    Waits(Arc<str>),
 }
 
 impl Script {
+    /// The same, where other blocks stand behind it or none does.
+    pub(crate) fn before_more(self, has_more: bool) -> Self {
+        Self { has_more, ..self }
+    }
+
     /// Goes through the block from its start.
     pub(crate) fn run(&self) -> Run<'_> {
         Run::new(self)
@@ -141,7 +150,7 @@ impl Value {
 
     pub(super) fn reported(self) -> report::Value {
         match self {
-            Self::Text(text) => report::Value::Text(text.as_ref().to_owned()),
+            Self::Text(text) | Self::Waits(text) => report::Value::Text(text.as_ref().to_owned()),
             Self::Bool(flag) => report::Value::Bool(flag),
             Self::Number(number) => report::Value::Bytes(number),
             Self::None => report::Value::Nothing,
@@ -150,7 +159,7 @@ impl Value {
 
     pub(super) fn json(&self) -> serde_json::Value {
         match self {
-            Self::Text(text) => serde_json::Value::from(text.as_ref()),
+            Self::Text(text) | Self::Waits(text) => serde_json::Value::from(text.as_ref()),
             Self::Bool(flag) => (*flag).into(),
             Self::Number(number) => (*number).into(),
             Self::None => serde_json::Value::Null,
@@ -159,7 +168,7 @@ impl Value {
 
     pub(super) fn is_true(&self) -> bool {
         match self {
-            Self::Text(text) => !text.is_empty(),
+            Self::Text(text) | Self::Waits(text) => !text.is_empty(),
             Self::Bool(flag) => *flag,
             Self::Number(number) => *number != 0,
             Self::None => false,
@@ -169,7 +178,7 @@ impl Value {
     /// What `str` makes of it.
     pub(super) fn text(&self) -> Cow<'_, str> {
         match self {
-            Self::Text(text) => Cow::Borrowed(text),
+            Self::Text(text) | Self::Waits(text) => Cow::Borrowed(text),
             Self::Bool(flag) => if *flag { "True" } else { "False" }.into(),
             Self::Number(number) => number.to_string().into(),
             Self::None => "None".into(),
@@ -179,7 +188,7 @@ impl Value {
     /// What Python calls its type.
     pub(super) fn kind(&self) -> &'static str {
         match self {
-            Self::Text(_) => "str",
+            Self::Text(_) | Self::Waits(_) => "str",
             Self::Bool(_) => "bool",
             Self::Number(_) => "int",
             Self::None => "None",
@@ -188,7 +197,7 @@ impl Value {
 
     /// How many bytes it takes beyond its own place.
     pub(super) fn size(&self) -> usize {
-        if let Self::Text(text) = self { text.len() } else { 0 }
+        if let Self::Text(text) | Self::Waits(text) = self { text.len() } else { 0 }
     }
 
     /// A number, or a truth value, which counts as 0 or 1.
@@ -196,7 +205,7 @@ impl Value {
         match self {
             Self::Bool(flag) => Some((*flag).into()),
             Self::Number(number) => Some(*number),
-            Self::Text(_) | Self::None => None,
+            Self::Text(_) | Self::Waits(_) | Self::None => None,
         }
     }
 

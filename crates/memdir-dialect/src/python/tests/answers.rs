@@ -19,6 +19,7 @@ fn errors_are_to_the_letter() {
     gives(update, fails(Code::IsADirectory), "\"Error: 'a.md' is not a file\"");
     gives(update, fails(Code::NoWriteAccess), "\"Error: Permission denied writing to 'a.md'\"");
     gives(update, fails(Code::PermissionRequired), "'Error: it failed'");
+    gives(update, fails(Code::AmbiguousMatch), "'Error: it failed; add a line of context'");
     let looking = "Error: Could not find the specified content in the file. Looking for:";
     gives(update, fails(Code::ContentNotFound), &format!("\"{looking} 'old'\""));
     let long = format!("update_file('a.md', '{}', 'new')", "é".repeat(51));
@@ -120,4 +121,40 @@ fn a_batch_that_was_not_done_says_so() {
     let failed = outcome(&entry, fails(Code::AlreadyExists));
     let answer = crate::encode(&parsed.frame, &report(vec![failed], Variables::default()));
     assert_eq!(answer, "<result>\n{}\n</result>");
+}
+
+#[test]
+fn a_call_that_failed_without_the_notice_of_the_block_is_told() {
+    let missing = || fails(Code::ContentNotFound);
+    let told =
+        |variables: &str| format!("<result>\n({variables}, {{Exception in sandboxed code:\nit failed}})\n</result>");
+    assert_eq!(run("update_file('a.md', 'x', 'y')", vec![missing()]).answer, told("{}"));
+    let beside = "r = create_file('b.md')\nupdate_file('a.md', 'x', 'y')\ns = 1";
+    assert_eq!(run(beside, vec![Ok(Value::Bool(true)), missing()]).answer, told("{'r': True, 's': 1}"));
+    assert_eq!(run("update_file('a.md', 'x', 'y')", Vec::new()).answer, "<result>\n{}\n</result>");
+    let noticed = "if update_file('a.md', 'x', 'y') != True:\n    r = 'no'";
+    assert_eq!(run(noticed, vec![missing()]).answer, "<result>\n{'r': 'no'}\n</result>");
+}
+
+#[test]
+fn a_block_ends_where_it_depends_on_a_call_that_waits() {
+    let waits = || fails(Code::AwaitingApproval);
+    let told = "this depends on a call that waits for the person, so the block ends here";
+    for code in [
+        "if found:\n    create_file('b.md')\nelse:\n    create_file('c.md')",
+        "create_file('b.md', found)",
+        "x = f'{found}'",
+        "x = found + 'x'",
+        "x = not found",
+        "x = found == True",
+        "x = found or 'x'",
+    ] {
+        let ran = run(&format!("found = check_if_file_exists('a.md')\n{code}"), vec![waits()]);
+        let failure = ran.stopped.unwrap();
+        assert_eq!((failure.code, failure.message), (Code::AwaitingApproval, format!("line 2: {told}")), "{code}");
+        assert_eq!(ran.calls.len(), 1, "{code}");
+        assert!(ran.answer.starts_with("<result>\n({'found': 'Error: it failed'}, "), "{}", ran.answer);
+    }
+    let kept = run("r = create_file('a.md')\ns = r\nt = read_file('b.md')", vec![waits(), text("b")]);
+    assert_eq!((kept.stopped, kept.calls.len()), (None, 2));
 }

@@ -94,7 +94,7 @@ fn calls_take_arguments_by_place_and_by_name() {
     calls("create_file(content='x', file_path='a.md')", &["create_file(a.md, \"x\")"]);
     calls("t = 'x'\nr = create_file('a.md', t + t)", &["r = create_file(a.md, \"xx\")"]);
     calls("get_size()\nget_size('')\nget_size('a')", &["get_size()", "get_size()", "get_size(a)"]);
-    calls("r: bool = update_file('a.md', 'x', 'y')", &["r = update_file(a.md, \"x\", \"y\", Some(First))"]);
+    calls("r: bool = update_file('a.md', 'x', 'y')", &["r = update_file(a.md, \"x\", \"y\", None)"]);
     calls("go_to_link('[[a]]')\nlist_files()", &["go_to_link([[a]])", "list_files()"]);
     calls("check_if_file_exists('a')\ncheck_if_dir_exists('a')", &["check_file_exists(a)", "check_dir_exists(a)"]);
     calls("create_dir('a')\ndelete_file('a.md')", &["create_dir(a)", "delete_file(a.md)"]);

@@ -65,8 +65,9 @@ fn go(mut turn: Turn, parsed: &Parsed, results: Vec<Result<Value, Failure>>) -> 
         turn.tell(&outcome);
         outcomes.push(outcome);
     }
+    let issues = turn.issues();
     let variables = turn.variables().unwrap_or_default();
-    let answer = crate::encode(&parsed.frame, &report(outcomes, variables.clone()));
+    let answer = crate::encode(&parsed.frame, &Report { issues, ..report(outcomes, variables.clone()) });
     Ran { calls, stopped, variables, answer }
 }
 

@@ -55,3 +55,20 @@ fn damaged_text_is_refused() {
     let parsed = parse_as(b"\xff<python>create_file('a.md', 'x')</python>", None, &Variables::default());
     assert!(parsed.script.is_some() && parsed.issues[0].code == "invalid_utf8");
 }
+
+/// The answer to a turn whose calls all succeed.
+fn answer_to(turn: &str) -> (String, Option<String>) {
+    let parsed = parse_as(turn.as_bytes(), Some(Dialect::Python), &Variables::default());
+    let ran = go(parsed.turn(), &parsed, Vec::new());
+    (ran.answer, ran.stopped.map(|failure| failure.message))
+}
+
+#[test]
+fn the_model_is_told_that_another_block_was_not_run() {
+    let (one, two) = (block("a = create_file('a.md', '1')"), block("b = create_file('b.md', '2')"));
+    let told = "only the first block of a turn is run, so the others were not";
+    let (answer, stopped) = answer_to(&format!("{one}{two}"));
+    assert_eq!(stopped.as_deref(), Some(told));
+    assert!(answer.starts_with("<result>\n({'a': True}, {Exception in sandboxed code:\n") && answer.contains(told));
+    assert_eq!(answer_to(&format!("{one}{one}")), ("<result>\n{'a': True}\n</result>".to_owned(), None), "an echo");
+}
