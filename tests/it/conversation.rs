@@ -53,6 +53,32 @@ fn what_was_read_or_written_in_an_earlier_call_may_be_replaced_until_it_changes(
 }
 
 #[test]
+fn a_note_that_changed_meanwhile_loses_no_text_that_a_call_does_not_quote() {
+    let env = Env::ada();
+    let read = json!([{"action": "read_file", "path": "user.md"}]);
+    let section =
+        json!([{"action": "replace_section", "path": "user.md", "heading": "Ada", "content": "- city: Porto"}]);
+    turn(&env, &read, &[]).exits(0);
+    env.write("user.md", "# Ada\n\n- city: London\n- by hand\n");
+    assert_eq!(conflict(&turn(&env, &section, &[]))["text"], json!("# Ada\n\n- city: London\n- by hand\n"));
+    turn(&env, &section, &[]).exits(0);
+    env.write("user.md", "# Ada\n\n- by hand again\n");
+    conflict(&turn(&env, &json!([{"action": "delete_file", "path": "user.md"}]), &[]));
+    assert_eq!(env.read("user.md"), "# Ada\n\n- by hand again\n");
+}
+
+#[test]
+fn a_call_that_is_asked_for_again_after_others_is_made_again() {
+    let env = Env::ada();
+    let make = said(&json!([{"action": "create_file", "path": "draft.md", "content": "v1\n"}]));
+    let drop = said(&json!([{"action": "delete_file", "path": "draft.md"}]));
+    let report = env.say(&format!("{make}{drop}{make}{make}"), &[]).exits(0);
+    assert_eq!((report["actions"].as_array().unwrap().len(), env.read("draft.md").as_str()), (3, "v1\n"));
+    let issue = &report["issues"][0];
+    assert_eq!((&issue["code"], &issue["index"]), (&json!("echoed_block"), &json!(3)));
+}
+
+#[test]
 fn a_batch_that_is_not_done_teaches_the_conversation_nothing_it_wrote() {
     let env = Env::ada();
     let both = json!([{"action": "create_file", "path": "new.md", "content": "a"}, {"action": "read_file", "path": "gone.md"}]);

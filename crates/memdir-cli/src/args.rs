@@ -358,7 +358,7 @@ pub(super) struct Exec {
     /// Show what would happen, as a diff, and do nothing
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// Refuse every action that writes
+    /// Refuse every action that writes (`read_only`, exit 4)
     #[arg(long)]
     pub(super) read_only: bool,
     /// How to treat personal facts and active content: off only reports them, flag requires the model to state that

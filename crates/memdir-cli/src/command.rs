@@ -392,7 +392,7 @@ const EXEC: &str = "Run the actions in a text that a model wrote.
 
 Reads the text from standard input, runs the actions between <actions> and </actions>, and prints the answer \
 for the model. Those that succeed form one batch, which `memdir undo` takes back. Exit status: 0 all done; \
-2 no action and no reply in the text; 3 some were refused; 4 some failed; see docs/cli.md.";
+2 no action and no reply in the text; 3 some are not allowed or wait for you; 4 some failed, or --read-only refused them; see docs/cli.md.";
 
 const SCHEMA: &str = "Describe the actions to programs: JSON schemas, tool definitions, grammars.
 

@@ -15,6 +15,8 @@ use memdir_engine::{Caller, ConversationUpdate};
 
 /// The longest text that is read.
 const MAX_INPUT_BYTES: u64 = 256 << 20;
+/// How many calls that failed are named to the person.
+const MOST_UNDONE: usize = 3;
 
 pub(super) fn run(global: &Global, options: &Exec) -> Result<u8, Stop> {
     let opened = open::open_for_one_turn(global)?;
@@ -97,8 +99,13 @@ fn say_rest(report: &Report) -> Result<(), Stop> {
         stderr.line(receipt)?;
     }
     let failures = || report.actions.iter().filter_map(|outcome| outcome.result.as_ref().err());
-    for failure in failures().filter(|failure| failure.details.proposal.is_none()).take(3) {
+    let mut undone = failures().filter(|failure| failure.details.proposal.is_none());
+    for failure in undone.by_ref().take(MOST_UNDONE) {
         stderr.line(format!("not done: {}", failure.message))?;
+    }
+    match undone.count() {
+        0 => {}
+        more => writeln!(stderr, "not done: {more} more")?,
     }
     let waiting: BTreeSet<u64> = failures().filter_map(|failure| failure.details.proposal).collect();
     for id in waiting {

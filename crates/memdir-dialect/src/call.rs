@@ -158,8 +158,14 @@ impl<'t> Entries<'t> {
                 failure.with_hint("give it once; several changes are several actions")
             }
             Defect::Escape { at } => {
-                let escape: String = self.text.get(*at..).unwrap_or_default().chars().take(2).collect();
+                let rest = self.text.get(*at..).unwrap_or_default();
                 let place = place.name(self.text, *at);
+                let half = rest.get(..6).filter(|half| half.bytes().skip(2).all(|digit| digit.is_ascii_hexdigit()));
+                if let Some(half) = half.filter(|half| half.starts_with("\\u")) {
+                    let failure = invalid(format!("{what}: `{half}` at {place} is half of a character"));
+                    return failure.with_hint("write the character itself instead of its numbers");
+                }
+                let escape: String = rest.chars().take(2).collect();
                 let failure = invalid(format!("{what}: `{}` at {place} is no escape of JSON", shorten(&escape)));
                 failure.with_hint("write a backslash in a text as `\\\\`")
             }

@@ -384,7 +384,10 @@ impl<'t> Reader<'t> {
         };
         match plain {
             Some(plain) => out.push(plain),
-            None => drop(self.defect.get_or_insert(Defect::Escape { at })),
+            None => {
+                out.push_str(self.text.get(at..self.at).unwrap_or_default());
+                self.defect.get_or_insert(Defect::Escape { at });
+            }
         }
         Ok(())
     }

@@ -575,7 +575,7 @@ impl Planned {
         self.calls.iter().any(|PlannedCall { outcome, .. }| {
             let code = outcome.result.as_ref().err().map(|failure| failure.code);
             let row = outcome.action.as_deref().and_then(catalog::row);
-            matches!(code, Some(Code::AwaitingApproval | Code::Denied | Code::PermissionRequired))
+            matches!(code, Some(Code::AwaitingApproval | Code::Denied | Code::PermissionRequired | Code::ReadOnly))
                 && row.is_none_or(|row| row.access != Access::Read)
         })
     }

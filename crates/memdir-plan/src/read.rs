@@ -115,7 +115,7 @@ impl<T: Tree> Planner<'_, T> {
                 continue;
             }
             let size = match path {
-                Ok(path) if !entry.is_link => self.size(&path, &entry.stat)?,
+                Ok(path) if !entry.is_link => self.size(call, &path, &entry.stat)?,
                 _ => entry.stat.size,
             };
             entries.push(DirectoryEntry { name: entry.name, kind: entry.stat.kind, size });
@@ -169,21 +169,25 @@ impl<T: Tree> Planner<'_, T> {
         Ok(entries.into_values().collect())
     }
 
-    /// Bytes of a file, or of all files below a folder, at a path that is resolved. Links below it count nothing.
-    fn size(&self, path: &MemoryPath, stat: &Stat) -> Result<u64, Failure> {
+    /// Bytes of a file, or of all files below a folder that the call may be shown, at a path that is resolved. Links below it count
+    /// nothing.
+    fn size(&self, call: &Call, path: &MemoryPath, stat: &Stat) -> Result<u64, Failure> {
         match stat.kind {
             Kind::File => Ok(stat.size),
-            Kind::Directory => self.size_below(Some(path)),
+            Kind::Directory => self.size_below(call, Some(path)),
         }
     }
 
-    fn size_below(&self, folder: Option<&MemoryPath>) -> Result<u64, Failure> {
-        if let Some(sum) = self.overlay.as_it_was().and_then(|tree| tree.size_below(folder)) {
+    fn size_below(&self, call: &Call, folder: Option<&MemoryPath>) -> Result<u64, Failure> {
+        // The sum that is kept counts all files.
+        let tree = self.overlay.as_it_was().filter(|_| !(self.manner.may_hide)(call));
+        if let Some(sum) = tree.and_then(|tree| tree.size_below(folder)) {
             return Ok(sum);
         }
         let mut sum = 0u64;
-        let add = |_: &MemoryPath, entry: &crate::Entry| {
-            if entry.stat.kind == Kind::File && !entry.is_link {
+        let may_show = self.manner.may_show;
+        let add = |path: &MemoryPath, entry: &crate::Entry| {
+            if entry.stat.kind == Kind::File && !entry.is_link && may_show(call, path) {
                 sum = sum.saturating_add(entry.stat.size);
             }
         };
@@ -191,21 +195,21 @@ impl<T: Tree> Planner<'_, T> {
         Ok(sum)
     }
 
-    pub(super) fn get_size(&self, asked: Option<&MemoryPath>) -> Result<Answer, Failure> {
+    pub(super) fn get_size(&self, call: &Call, asked: Option<&MemoryPath>) -> Result<Answer, Failure> {
         let size = match asked {
-            None => self.size_below(None)?,
+            None => self.size_below(call, None)?,
             Some(asked) => {
                 let path = self.resolve(asked)?;
                 match self.overlay.stat(&path)? {
                     None => 0,
-                    Some(stat) => self.size(&path, &stat)?,
+                    Some(stat) => self.size(call, &path, &stat)?,
                 }
             }
         };
         Ok(Value::Bytes(size).into())
     }
 
-    pub(super) fn get_file_info(&self, asked: &MemoryPath) -> Result<Answer, Failure> {
+    pub(super) fn get_file_info(&self, call: &Call, asked: &MemoryPath) -> Result<Answer, Failure> {
         let path = self.resolve(asked)?;
         let stat = self.expect(asked, &path, words::noun(asked))?;
         let (mut lines, mut digest) = (None, None);
@@ -214,7 +218,7 @@ impl<T: Tree> Planner<'_, T> {
             lines = image.content.text().map(|text| text.lines().count());
             digest = Some(image.content.digest());
         }
-        let size = self.size(&path, &stat)?;
+        let size = self.size(call, &path, &stat)?;
         let modified = Timestamp::from_seconds(stat.modified.0).to_string();
         Ok(Value::File(FileInfo { path: asked.clone(), kind: stat.kind, size, lines, modified, digest }).into())
     }

@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use memdir_core::action::{Access, Action, Call};
+use memdir_core::action::{Access, Action, Call, Meaning};
 use memdir_core::catalog::{self, access};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, Issue};
@@ -442,10 +442,15 @@ impl Judgement {
                     Reason::Detector(_) => failure.with_hint("leave it out; secrets are not kept in notes"),
                 })
             }
-            (Verdict::Ask, Mode::Flag) if !call.claimed => Some(
-                Failure::new(Code::PermissionRequired, message)
-                    .with_hint(format!("ask the user first, then repeat with \"{}\":true", catalog::PERMISSION)),
-            ),
+            (Verdict::Ask, Mode::Flag) if !call.claimed => {
+                let failure = Failure::new(Code::PermissionRequired, message);
+                Some(match call.meaning {
+                    // No function of mem-agent takes it.
+                    Meaning::MemAgent => failure.with_hint("leave it out: a block cannot say that the user has agreed"),
+                    Meaning::Plain | Meaning::WholeLine | Meaning::MemoryTool => failure
+                        .with_hint(format!("ask the user first, then repeat with \"{}\":true", catalog::PERMISSION)),
+                })
+            }
             (Verdict::Ask, Mode::Ask | Mode::All) if !context.approved => {
                 Some(if access(&call.action) == Access::Read {
                     Failure::new(Code::PermissionRequired, message)

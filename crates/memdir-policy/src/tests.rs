@@ -362,6 +362,10 @@ mod reviews {
     fn flag_wants_a_claim() {
         let health = create("user.md", "- allergies: nuts\n- mail: ada@example.com");
         check(call(health.clone()), Mode::Flag, &[], Err(ask_first(HEALTH)), &[]);
+        let block = Call { meaning: Meaning::MemAgent, ..call(health.clone()) };
+        let cannot_say = Failure::new(Code::PermissionRequired, HEALTH)
+            .with_hint("leave it out: a block cannot say that the user has agreed");
+        check(block, Mode::Flag, &[], Err(cannot_say), &[]);
         check(claimed(health), Mode::Flag, &[], Ok("claimed"), &[]);
         let active = create("a.md", "```dataviewjs\n```");
         check(call(active), Mode::Flag, &[], Err(ask_first("this is active content: a dataviewjs block")), &[]);

@@ -57,6 +57,31 @@ fn a_batch_that_is_not_done_sets_nothing_and_says_why() {
 }
 
 #[test]
+fn a_block_whose_write_is_refused_leaves_no_variables() {
+    let env = Env::ada();
+    let talk = ["--conversation", "talk.jsonl"];
+    let refused = env.say(&turn("k = 'v'\nr = create_file('a.md', k)"), &[&talk[..], &["--read-only"]].concat());
+    assert_eq!(refused.exits(4)["actions"][0]["error"]["code"], "read_only");
+    let report = env.say(&turn("r = create_file('b.md', k)"), &talk).exits(4);
+    assert!(report["answer"].as_str().unwrap().contains("`k` is not set here"), "{report}");
+}
+
+#[test]
+fn a_block_ends_at_a_condition_that_waits_and_the_model_hears_of_every_failure() {
+    let env = Env::ada();
+    let code = "if not check_if_file_exists('log.md'):\n    create_file('log.md', 'x')\nfound = \
+                check_if_file_exists('log.md')\nif found:\n    create_file('a.md')\nelse:\n    create_file('b.md')";
+    let report = env.say(&turn(code), &["--permission", "all"]).exits(3);
+    assert_eq!(report["actions"].as_array().unwrap().len(), 4, "nothing after the condition: {report}");
+    assert!(report["answer"].as_str().unwrap().contains("waits"), "{report}");
+    let report = env.say(&turn("update_file('user.md', 'nope', 'y')"), &[]).exits(4);
+    assert!(report["answer"].as_str().unwrap().contains("no place in `user.md` matches"), "{report}");
+    let many = "delete_file('none.md')\n".repeat(101);
+    let report = env.say(&turn(&format!("r = 1\n{many}").replace("delete_file", "check_if_file_exists")), &[]).exits(4);
+    assert!(report["answer"].as_str().unwrap().contains("a batch holds at most 100 actions"), "{report}");
+}
+
+#[test]
 fn a_rule_about_a_folder_holds_for_links_into_it() {
     let env = Env::with(&[("user.md", "x\n"), ("private/c#.md", "secret\n")]);
     let env = env.settings("[[rule]]\npath = \"private/**\"\nverdict = \"deny\"\n");

@@ -410,7 +410,14 @@ fn one_call_fails_alone() {
     let alone = |call: &str, message: &str| block(&format!("[{call},{READ}]"), &[&format!("! {message}"), READ]);
     alone(&MAKE.replace("path", "content"), "action 1, `append_file`: `content` is given twice");
     alone(&MAKE.replace('x', r"a\_b"), r"action 1, `append_file`: `\_` at line 1, column 52 is no escape of JSON");
-    alone(&MAKE.replace('x', r"\ud83d"), r"action 1, `append_file`: `\u` at line 1, column 51 is no escape of JSON");
+    alone(
+        &MAKE.replace('x', r"\ud83d"),
+        r"action 1, `append_file`: `\ud83d` at line 1, column 51 is half of a character",
+    );
+    let faulty = parse(br#"<actions>[{"action":"read_file","path":"C:\dir\a.md"}]</actions>"#);
+    assert!(
+        matches!(faulty.entries.as_slice(), [Entry::Unread(unread)] if unread.path.as_deref() == Some(r"C:\dir\a.md"))
+    );
     alone(&READ.replace('}', ",\"start_line\":01}"), "action 1, `read_file`: no number at line 1, column 51");
     alone("7", "action 1: has to be an object, not a number");
     alone("[]", "action 1: has to be an object, not a list");

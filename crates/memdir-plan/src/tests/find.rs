@@ -436,6 +436,28 @@ fn a_link_to_a_note_is_no_second_note() {
 }
 
 #[test]
+fn sizes_count_what_is_shown() {
+    let tree = MapTree::of([("private/s.md", "secret"), ("d/h.md", "hidden"), ("d/a.md", "a"), ("u.md", "- a\n")]);
+    let shows = |_: &Call, path: &MemoryPath| !path.as_str().starts_with("private") && path.as_str() != "d/h.md";
+    let size = |json: Json, may_show: &(dyn Fn(&Call, &MemoryPath) -> bool + Sync), may_hide: bool| {
+        let may_hide = move |_: &Call| may_hide;
+        let mut planner = Planner::new(&tree, &Limits::default()).showing(may_show, &may_hide);
+        let value = serde_json::to_value(planner.answer(&cleared(call(1, &json)))).unwrap()["value"].take();
+        value.get("size").cloned().unwrap_or(value)
+    };
+    let (all, folder) = (json!({"action": "get_size"}), json!({"action": "get_size", "path": "d"}));
+    let info = json!({"action": "get_file_info", "path": "d"});
+    let sizes = [&all, &folder, &info].map(|json| size(json.clone(), &shows, true));
+    assert_eq!(sizes, [json!(5), json!(1), json!(1)]);
+    assert_eq!(size(all, &|_, _| true, false), json!(17));
+    let listed = size(json!({"action": "list_directory"}), &shows, true);
+    assert_eq!(
+        listed,
+        json!([{"name": "d", "kind": "directory", "size": 1}, {"name": "u.md", "kind": "file", "size": 4}])
+    );
+}
+
+#[test]
 fn what_may_not_be_shown_is_not_there() {
     let tree = tree();
     let hidden = |_: &Call, path: &MemoryPath| !path.as_str().starts_with("entities/jane");
