@@ -34,8 +34,6 @@ fn meant(tongue: &Tongue, mut call: Call) -> Action {
         call.shift_remove(key);
     }
     match (tongue.dialect, name.as_str()) {
-        // mem-agent changes the first place.
-        (Dialect::Python, "update_file") => drop(call.insert("occurrence".to_owned(), json!("first"))),
         // The memory tool inserts whole lines.
         (Dialect::MemoryTool, "insert_text") => {
             call["content"] = json!(format!("{}\n", call["content"].as_str().unwrap()))

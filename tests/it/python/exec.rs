@@ -62,8 +62,8 @@ fn a_block_whose_write_is_refused_leaves_no_variables() {
     let talk = ["--conversation", "talk.jsonl"];
     let refused = env.say(&turn("k = 'v'\nr = create_file('a.md', k)"), &[&talk[..], &["--read-only"]].concat());
     assert_eq!(refused.exits(4)["actions"][0]["error"]["code"], "read_only");
-    let report = env.say(&turn("r = create_file('b.md', k)"), &talk).exits(4);
-    assert!(report["answer"].as_str().unwrap().contains("`k` is not set here"), "{report}");
+    let report = env.say(&turn("r = create_file('b.md', k)"), &talk).exits(2);
+    assert!(report["answer"].as_str().unwrap().contains("`k` is not set"), "{report}");
 }
 
 #[test]
@@ -107,5 +107,6 @@ fn a_call_without_leave_is_told_though_nothing_has_its_answer() {
         assert!(answer.starts_with(&expected), "{answer}");
     }
     let report = env.say(&turn("update_file('none.md', 'a', 'b')"), &[]).exits(4);
-    assert_eq!(report["answer"], "<result>\n{}\n</result>", "as mem-agent has it");
+    let told = "<result>\n({}, {Exception in sandboxed code:\nnote `none.md` does not exist";
+    assert!(report["answer"].as_str().unwrap().starts_with(told), "{report}");
 }
