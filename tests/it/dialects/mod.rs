@@ -33,12 +33,9 @@ fn meant(tongue: &Tongue, mut call: Call) -> Action {
     for key in ["action", "assign_to"] {
         call.shift_remove(key);
     }
-    match (tongue.dialect, name.as_str()) {
+    if (tongue.dialect, name.as_str()) == (Dialect::MemoryTool, "insert_text") {
         // The memory tool inserts whole lines.
-        (Dialect::MemoryTool, "insert_text") => {
-            call["content"] = json!(format!("{}\n", call["content"].as_str().unwrap()))
-        }
-        _ => {}
+        call["content"] = json!(format!("{}\n", call["content"].as_str().unwrap()));
     }
     catalog::decode(1, &name, call).unwrap()
 }
