@@ -167,7 +167,7 @@ const WITHHELD: &str = "left out: it held a secret";
 /// The same for a turn, as a thought: whoever replays it finds neither calls nor a reply.
 const WITHHELD_TURN: &str = "<think>left out: it held a secret</think>";
 /// The fields of a line that hold what the model wrote, or what came of that.
-const WRITTEN: [&str; 5] = ["actions", "notice", "receipt", "reply", "variables"];
+const WRITTEN: [&str; 4] = ["actions", "notice", "receipt", "reply"];
 
 /// What every line has, whatever its version.
 #[derive(Deserialize)]
@@ -184,6 +184,10 @@ impl Line {
             && holds_secret(text)
         {
             *kept = Json::from(WITHHELD_TURN);
+        }
+        // A text that stands for another would be taken for the value.
+        if let Some(Json::Object(variables)) = rest.get_mut("variables") {
+            variables.retain(|name, value| !holds_secret(&format!("{name}: {value}")));
         }
         rest.iter_mut().filter(|(field, _)| WRITTEN.contains(&field.as_str())).for_each(|(_, value)| withhold(value));
         let mut line = Map::from_iter([("version".to_owned(), Json::from(VERSION))]);

@@ -130,7 +130,10 @@ impl Found {
     /// Whether no text in it can go on behind its end. Code ends at the first tag, also one in a text, and then is not whole.
     fn has_certain_end(&self, text: &str) -> bool {
         match &self.what {
-            What::Actions(block) | What::Tool(block) => block.broken.is_none(),
+            // A value without quotes ends at the first closing tag, also one that it quotes.
+            What::Actions(block) | What::Tool(block) => {
+                block.broken.is_none() && !block.repairs.has(Repair::KeyValueLines)
+            }
             What::Python(end) => {
                 let code = end.and_then(|end| text.get(self.start..end));
                 code.is_some_and(python::is_whole)

@@ -24,7 +24,10 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     /// waits for it any more.
     pub(super) async fn next(&mut self) -> Option<Result<ClientJsonRpcMessage, JsonRpcError>> {
         loop {
-            let piece = self.read.fill_buf().await.ok().filter(|piece| !piece.is_empty())?;
+            let piece = self.read.fill_buf().await.ok()?;
+            if piece.is_empty() {
+                return self.end_line();
+            }
             let end = piece.iter().position(|byte| *byte == b'\n');
             let piece = piece.get(..end.unwrap_or(piece.len())).unwrap_or_default();
             if self.line.len() + piece.len() > MOST_BYTES {
@@ -38,16 +41,21 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             if end.is_none() {
                 continue;
             }
-            let line = std::mem::take(&mut self.line);
-            if std::mem::take(&mut self.is_too_long) {
-                let most = MOST_BYTES / (1024 * 1024);
-                let error = ErrorData::invalid_request(format!("the message is longer than {most} MiB"), None);
-                return Some(Err(JsonRpcError::new(None, error)));
-            }
-            if let Some(read) = read(&line) {
+            if let Some(read) = self.end_line() {
                 return Some(read);
             }
         }
+    }
+
+    /// Reads the line that has ended, by its mark or with the input.
+    fn end_line(&mut self) -> Option<Result<ClientJsonRpcMessage, JsonRpcError>> {
+        let line = std::mem::take(&mut self.line);
+        if std::mem::take(&mut self.is_too_long) {
+            let most = MOST_BYTES / (1024 * 1024);
+            let error = ErrorData::invalid_request(format!("the message is longer than {most} MiB"), None);
+            return Some(Err(JsonRpcError::new(None, error)));
+        }
+        read(&line)
     }
 }
 
@@ -145,6 +153,13 @@ mod tests {
         {
             assert_eq!(answered(quiet), Value::Null, "{quiet}");
         }
+    }
+
+    #[tokio::test]
+    async fn the_last_line_needs_no_end() {
+        let mut lines = Lines::new(&br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#[..]);
+        assert!(matches!(lines.next().await, Some(Ok(ClientJsonRpcMessage::Request(_)))));
+        assert!(lines.next().await.is_none());
     }
 
     #[tokio::test]

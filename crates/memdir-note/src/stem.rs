@@ -24,7 +24,7 @@ const SAMPLE_BYTES: usize = 600;
 /// looks like, and instead of it where hardly anything is said.
 const FEW_LETTERS: usize = 200;
 const FEWEST_LETTERS: usize = 24;
-/// So many stems of words of notes a thread keeps: about two megabytes.
+/// So many stems of words of notes a thread keeps in each language: about two megabytes.
 const MOST_KEPT: usize = 20_000;
 /// The stem of a word in another language than English ends in a character that no word has, one for each language.
 const FIRST_MARK: u32 = 0xe100;
@@ -184,6 +184,9 @@ impl Stem {
 
     /// As [`Stem::of`], for the words of many notes.
     fn of_note(word: &str, language: Language) -> Self {
+        if word.len() > MOST_BYTES {
+            return Self::of(word, language);
+        }
         KEPT.with_borrow_mut(|kept| {
             let kept = kept.entry(language).or_default();
             if let Some(stem) = kept.get(word) {

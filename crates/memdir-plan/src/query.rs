@@ -240,7 +240,9 @@ fn is_below(path: &str, wanted: &str) -> bool {
 /// The latest date in the name of a note's file and its front matter.
 fn stated(path: &MemoryPath, note: &Note<'_>) -> Option<i64> {
     let values = DATES.iter().flat_map(|key| note.front_values(key));
-    values.filter_map(|value| day_of_moment(&value).or_else(|| last_day(&value))).chain(last_day(path.stem())).max()
+    // Who reads the note sees the day as it is written.
+    let days = values.flat_map(|value| [day_of_moment(&value), last_day(&value)]).flatten();
+    days.chain(last_day(path.stem())).max()
 }
 
 /// The day in UTC of a text that is a date with a time and a zone as YAML has them, in seconds since 1970.

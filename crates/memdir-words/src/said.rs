@@ -19,7 +19,7 @@ pub fn code(code: &str) -> &str {
 pub fn notice(notice: &Notice) -> String {
     match notice {
         Notice::Turns(turns) => format!("the model had no turn left after {turns}; what it did is done"),
-        Notice::Tokens => "too few tokens are left for today: see `tokens_a_day` in the settings".to_owned(),
+        Notice::Tokens => "too few tokens are left for today for what the model would have to read: see `tokens_a_day` in the settings".to_owned(),
         Notice::Missed(missed) => format!("not stored: {}", missed.join("; ")),
         Notice::NotInNotes(lines) => format!("no line of your notes answers `{}`", lines.join("`, `")),
         Notice::Stuck => "the model tried the same thing three times, to no end; what it did before is done".to_owned(),

@@ -226,7 +226,7 @@ impl<'n> Redaction<'n> {
         let filters = self.notes.filters();
         context.parts.retain_mut(|part| {
             let Some(note) = self.notes.note(&part.path) else { return false };
-            part.text = withhold(&part.text, filters);
+            part.text = if note.is_held(&part.text) { WITHHELD.to_owned() } else { withhold(&part.text, filters) };
             part.heading = part.heading.take().filter(|heading| !note.is_held(heading) && !finds(filters, heading));
             !note.is_hidden() && !part.text.trim().is_empty()
         });

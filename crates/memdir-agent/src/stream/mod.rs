@@ -173,8 +173,10 @@ fn close_quotation(text: &mut String) {
     // A fence that is all of its line, and a mark that closes what another has opened, quote nothing.
     let is_fence = marks >= 3 && line.trim() == "`".repeat(marks);
     let is_straight = mark.is_ascii();
+    // An apostrophe ends a word.
+    let is_apostrophe = mark == '\'' && line.trim_end_matches(mark).ends_with(char::is_alphanumeric);
     let is_open = !is_straight || marks > 1 || line.matches(mark).count() % 2 == 1;
-    if is_open && !is_fence {
+    if is_open && !is_fence && !is_apostrophe {
         text.extend(std::iter::repeat_n(if is_straight { mark } else { '”' }, marks / mark.len_utf8()));
     }
 }

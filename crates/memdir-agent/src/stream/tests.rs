@@ -207,7 +207,16 @@ fn what_a_model_only_quotes_at_the_end_of_its_turn_is_not_asked_for() {
     for quoted in ["I could send `", "The note says \"", "It says “", "Both ``", "It asks for '", "Il dit «"] {
         assert!(!is_asked(quoted), "{quoted}");
     }
-    for meant in ["", "I save it.\n", "```\n", "```json\n", "The key is `city`", "You said \"Porto\"", "`a` and `b` "] {
+    for meant in [
+        "",
+        "It is the kids'",
+        "I save it.\n",
+        "```\n",
+        "```json\n",
+        "The key is `city`",
+        "You said \"Porto\"",
+        "`a` and `b` ",
+    ] {
         assert!(is_asked(meant), "{meant}");
     }
 }

@@ -106,6 +106,7 @@ fn a_conversation_keeps_no_secret_that_the_person_has_not_written() {
     assert!(!env.file().contains(KEY), "{}", env.file());
     let loaded = Session::load(&env.engine(), ID).unwrap();
     assert_eq!(loaded.exchanges[0].reply.as_deref(), Some("left out: it held a secret"));
+    assert_eq!(loaded.variables, Variables::default(), "nothing stands for a value that is not kept");
     let (said, _) = env.say(session, &format!("my key is {KEY}"), &["<reply>Good.</reply>"]);
     assert_eq!(said.reply.as_deref(), Some("Good."));
     assert!(env.file().contains(KEY), "what the person said stays as it was said");

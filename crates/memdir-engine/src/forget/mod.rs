@@ -364,7 +364,7 @@ impl Engine {
     fn look_for(&self, target: &ForgetTarget, past: &Past<'_>) -> Result<Survey, Failure> {
         let (sought, note) = match target {
             ForgetTarget::Text(text) => {
-                let forms = Forms::new(text).ok_or_else(no_letters)?;
+                let forms = Forms::new(text).ok_or_else(too_short)?;
                 (Sought::Text(forms), None)
             }
             ForgetTarget::Note(path) => {
@@ -372,8 +372,7 @@ impl Engine {
                 (Sought::Note(note.names.all.clone()), Some(note))
             }
         };
-        let survey = self.look_everywhere(sought, note, past)?;
-        if survey.in_words > 0 { Err(in_words(survey.in_words)) } else { Ok(survey) }
+        self.look_everywhere(sought, note, past)
     }
 
     fn look_everywhere(&self, sought: Sought, note: Option<Note>, past: &Past<'_>) -> Result<Survey, Failure> {
@@ -394,7 +393,6 @@ impl Engine {
             lines: Vec::new(),
             cards: Vec::new(),
             note,
-            in_words: 0,
             limit,
         };
         survey.note_history();
@@ -535,15 +533,9 @@ fn with_lines(said: String) -> String {
     serde_json::json!([file, side('-'), side('+')]).to_string()
 }
 
-fn no_letters() -> Failure {
-    Failure::new(Code::Usage, "the text has no letter and no digit").with_hint("give more of what stands there")
-}
-
-fn in_words(count: usize) -> Failure {
-    let words = plan::count(count, "longer word");
-    let message = format!("the text has fewer than {MIN_TEXT_CHARS} letters, and stands inside {words}");
-    Failure::new(Code::Usage, message)
-        .with_hint("nothing was erased; give more of it, with what stands before or behind it")
+fn too_short() -> Failure {
+    let message = format!("the text has fewer than {MIN_TEXT_CHARS} letters: it stands in half of all words");
+    Failure::new(Code::Usage, message).with_hint("give more of it, with what stands before or behind it")
 }
 
 fn blocked(paths: &[String]) -> Failure {

@@ -38,8 +38,6 @@ pub(super) struct Survey {
     /// Cards of canvases that show the note.
     pub(super) cards: Vec<ForgottenPlace>,
     pub(super) note: Option<Note>,
-    /// How often a short text stands inside of longer words of the files that need another text.
-    pub(super) in_words: usize,
     pub(super) limit: u64,
 }
 
@@ -195,9 +193,6 @@ impl Survey {
         if let (Some(_), Region::Open, Some(path)) = (&self.note, spot.region, spot.memory_path()) {
             self.candidates.push(path);
             return Ok(());
-        }
-        if let Sought::Text(forms) = &self.sought {
-            self.in_words += forms.count_in_words(text);
         }
         self.add(kind_of(spot), spot, cut.count);
         if spot.is_exact {

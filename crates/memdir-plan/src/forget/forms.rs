@@ -6,12 +6,12 @@ use std::cmp::Reverse;
 use memchr::memmem;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
 
 use memdir_core::json::{Style, Unescaped};
 use memdir_note::words::is_unspaced;
 
-/// A text that is shorter, white space not counted, may be a word or stand in half of all words: it is sought as a word.
+/// A text has to be this long, white space not counted: a shorter one stands in half of all words. In scripts without blanks two letters are a
+/// word, and mostly a name.
 pub const MIN_TEXT_CHARS: usize = 3;
 
 /// So often strings of JSON that are JSON again are looked into: what a model said stands so in a conversation.
@@ -26,11 +26,13 @@ const IN_LINKS: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>').ad
 pub struct Forms(pub(super) Vec<String>);
 
 impl Forms {
-    /// Takes a text; `None` for one that is short and has no letter and no digit.
+    /// Takes a text; `None` for one that is too short.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let composed: String = text.nfc().collect();
-        if !is_long(&composed) && !text.contains(char::is_alphanumeric) {
+        let is_word =
+            length(&composed) == 2 && composed.chars().filter(|letter| !letter.is_whitespace()).all(is_unspaced);
+        if length(&composed) < MIN_TEXT_CHARS && !is_word {
             return None;
         }
         let least = length(&composed).min(MIN_TEXT_CHARS);
@@ -63,23 +65,7 @@ impl Forms {
     }
 
     pub(super) fn are_in(&self, text: &[u8]) -> bool {
-        self.0.iter().any(|form| {
-            let mut places = memmem::find_iter(text, form.as_bytes());
-            if is_long(form) { places.next().is_some() } else { places.any(|at| !is_in_word(text, at, form)) }
-        })
-    }
-
-    /// How often a form that is short stands inside of a longer word of a text. Of scripts without blanks, and of Hangul, it is not known
-    /// where words end: two letters count as a word there, and one as part of one wherever it has a neighbour.
-    #[must_use]
-    pub fn count_in_words(&self, text: &str) -> usize {
-        let short = self.0.iter().filter(|form| !is_long(form));
-        let in_words = |form: &String| {
-            memmem::find_iter(text.as_bytes(), form.as_bytes())
-                .filter(|at| is_in_word(text.as_bytes(), *at, form))
-                .count()
-        };
-        short.map(in_words).sum()
+        self.0.iter().any(|form| memmem::find(text, form.as_bytes()).is_some())
     }
 
     /// Whether a text holds it, or says it, where it is or holds JSON, some of whose strings may be JSON again.
@@ -102,30 +88,8 @@ impl Forms {
     }
 }
 
-fn is_long(text: &str) -> bool {
-    length(text) >= MIN_TEXT_CHARS
-}
-
 fn length(text: &str) -> usize {
     text.chars().filter(|character| !character.is_whitespace()).count()
-}
-
-/// Whether what stands at a place of a text goes on in the word before or behind it.
-fn is_in_word(text: &[u8], at: usize, form: &str) -> bool {
-    const MOST_BYTES: usize = 4;
-    let end = at + form.len();
-    let read = |bytes: Option<&[u8]>| std::str::from_utf8(bytes?).ok()?.chars().next();
-    let before = (1..=MOST_BYTES).find_map(|length| read(text.get(at.checked_sub(length)?..at)));
-    let after = (1..=MOST_BYTES).find_map(|length| read(text.get(end..end + length)));
-    let is_part = |character: char| character.is_alphanumeric() || is_combining_mark(character);
-    let is_one = form.nfc().filter(|character| is_part(*character)).count() == 1;
-    let goes_on = |one: Option<char>, other: Option<char>| {
-        one.zip(other).is_some_and(|(one, other)| {
-            let (is_pair, is_mixed) = (is_unspaced(one) && is_unspaced(other), is_unspaced(one) != is_unspaced(other));
-            is_part(one) && is_part(other) && !is_mixed && (!is_pair || is_one)
-        })
-    };
-    goes_on(before, form.chars().next()) || goes_on(form.chars().next_back(), after)
 }
 
 fn html(text: &str) -> String {

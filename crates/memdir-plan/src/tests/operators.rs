@@ -79,10 +79,10 @@ fn dates_are_those_that_a_note_states() {
 }
 
 #[test]
-fn a_moment_with_a_zone_is_of_its_day_in_utc() {
+fn a_moment_with_a_zone_is_of_the_later_of_its_day_and_that_in_utc() {
     for (date, day, next) in [
         ("2026-11-01T23:30:00-02:00", "2026-11-02", "2026-11-03"),
-        ("2026-11-01T01:30:00+02:00", "2026-10-31", "2026-11-01"),
+        ("2026-11-01T01:30:00+02:00", "2026-11-01", "2026-11-02"),
         ("2026-11-01 23:30:00.5 -02:00", "2026-11-02", "2026-11-03"),
         ("2026-11-01t23:30:00z", "2026-11-01", "2026-11-02"),
         // Without a zone it is the day that is written, and so is what is no moment.
