@@ -62,7 +62,7 @@ fn read(path: &str, text: &str) -> Read {
     let dates = Regex::new(r"(?m)^(?:date|created|updated): ?(\d{4}-\d\d-\d\d)").unwrap();
     read.dates.extend(dates.captures_iter(yaml).map(|found| found[1].to_owned()));
     let named = Regex::new(r"\d{4}-\d\d-\d\d").unwrap();
-    read.dates.extend(named.find(path.rsplit('/').next().unwrap()).map(|found| found.as_str().to_owned()));
+    read.dates.extend(named.find_iter(path.rsplit('/').next().unwrap()).map(|found| found.as_str().to_owned()));
     read
 }
 

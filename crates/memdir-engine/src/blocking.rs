@@ -76,8 +76,8 @@ impl Engine {
         Some(Blocking::Change(batch))
     }
 
-    /// What made the undoing of a batch a conflict at this note: what was the last to do so where it was none before, a change or what
-    /// another program did between two changes; or a newer change that is enough by itself.
+    /// What stands in the way of undoing a batch at this note: the last change, or edit by another program, with which the undoing
+    /// became a conflict; or a newer change that conflicts with it by itself.
     fn last_to_block(
         &self,
         batch: u64,

@@ -191,7 +191,7 @@ impl Engine {
         Ok((batch, plan::changed(&steps), plan::diff_of(&steps)))
     }
 
-    /// Fails while the settings cannot be read: nobody knows then what may be told of the notes.
+    /// Fails while the settings cannot be read: what may be told of the notes is unknown then.
     ///
     /// # Errors
     ///

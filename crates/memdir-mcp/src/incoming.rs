@@ -95,8 +95,8 @@ pub(super) fn mistake(json: &[u8]) -> JsonRpcError {
             let message = "batches are not supported: send each message by itself";
             (None, ErrorData::invalid_request(message, None))
         }
-        Ok(_) => (None, ErrorData::invalid_request("a message has to be an object", None)),
-        Err(error) => (None, ErrorData::parse_error(format!("the message is no JSON: {error}"), None)),
+        Ok(_) => (None, ErrorData::invalid_request("a message must be an object", None)),
+        Err(error) => (None, ErrorData::parse_error(format!("the message is not valid JSON: {error}"), None)),
     };
     JsonRpcError::new(id, error)
 }
@@ -105,13 +105,13 @@ fn wrong(message: &Map<String, Value>, has_id: bool) -> &'static str {
     if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
         "`jsonrpc` has to be \"2.0\""
     } else if message.contains_key("id") && !has_id {
-        "`id` has to be a text or a whole number of at most 64 bits"
+        "`id` must be a string or an integer of at most 64 bits"
     } else if !message.get("method").is_some_and(Value::is_string) {
-        "`method` has to be a text"
+        "`method` must be a string"
     } else if message.get("params").is_some_and(|params| !params.is_object()) {
-        "`params` has to be an object"
+        "`params` must be an object"
     } else {
-        "this is no message of JSON-RPC 2.0"
+        "this is not a JSON-RPC 2.0 message"
     }
 }
 

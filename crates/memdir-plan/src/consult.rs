@@ -33,7 +33,7 @@ impl<T: Tree> Planner<'_, T> {
         self.overlay.tree().consult(&altered, effort, &mut ask).map_err(failure)
     }
 
-    /// As [`Planner::consult`], for who looks into texts: where not all of these may be looked at, no index is asked, which knows all words.
+    /// As [`Planner::consult`], for what looks into texts: where some text is withheld, the index is not asked, since it knows all words.
     pub(super) fn consult_texts(
         &self,
         call: &Call,

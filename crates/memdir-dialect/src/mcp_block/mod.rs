@@ -38,7 +38,11 @@ pub(super) fn parse(text: &str, is_lossy: bool, tagged: Tagged) -> Parsed {
     let mut entries = Entries::new(text, is_lossy);
     let mut ends = Vec::with_capacity(blocks.len());
     for found in blocks {
-        ends.push(End { at: found.end, is_echo: found.is_echo });
+        // A model that repeats itself without end is told once.
+        let is_told = found.is_echo && ends.last().is_some_and(|end: &End| end.is_echo);
+        if !is_told {
+            ends.push(End { at: found.end, is_echo: found.is_echo });
+        }
         if found.is_echo {
             entries.echo();
         } else if let What::Tool(block) = found.what {

@@ -96,7 +96,7 @@ fn is_apart(after: &str) -> bool {
     after.is_empty() || after.starts_with(char::is_whitespace)
 }
 
-/// Whether a colon parts what stands before it from what stands after it. Who writes without blanks puts none behind it either.
+/// Whether a colon parts what stands before it from what stands after it. In scripts that are written without blanks, none need follow the colon.
 fn is_parted(before: &str, after: &str) -> bool {
     is_apart(after) || before.ends_with(is_unspaced)
 }
