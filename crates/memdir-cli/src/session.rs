@@ -96,15 +96,15 @@ fn used(engine: &Engine, id: &str) -> (BTreeSet<ServerName>, Vec<KeptToolCall>) 
 
 fn replay(global: &Global, file: &Path, is_sure: bool) -> Result<u8, Stop> {
     let opened = open::open(global)?;
-    if !is_sure && opened.engine.has_history()? {
-        let hint = "name a copy of the notes, without `.memdir`, with `--memory`; or add `--yes`";
-        return Err(usage("this memory has a history, and its notes would be changed", hint).into());
-    }
     let lines = match file.to_str().filter(|_| !file.exists()).map(|id| opened.engine.read_session(id)) {
         Some(Ok(Some(lines))) => lines,
         Some(Err(failure)) if failure.code != Code::NotFound => return Err(failure.into()),
         _ => read(file)?,
     };
+    if !is_sure && opened.engine.has_history()? {
+        let hint = "name a copy of the notes, without `.memdir`, with `--memory`; or add `--yes`";
+        return Err(usage("this memory has a history, and its notes would be changed", hint).into());
+    }
     let settings = talk::settings_of(&opened.config, Family::Capable, "ask");
     let replayed = agent::replay(&opened.engine, &lines, &settings)?;
     let Replayed { messages, turns, changed, differences, not_called, .. } = &replayed;
