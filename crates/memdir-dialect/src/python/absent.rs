@@ -21,8 +21,8 @@ impl Script {
         match *self {}
     }
 
-    pub(crate) fn before_more(self, _: bool) -> Self {
-        match self {}
+    pub(crate) fn set_more(&mut self, _: bool) {
+        match *self {}
     }
 
     pub(crate) fn run(&self) -> Run<'_> {

@@ -25,9 +25,10 @@ pub(crate) fn parse(text: &str, is_lossy: bool, tagged: Tagged, variables: &Vari
     let mut issues: Vec<_> = repairs.issues().collect();
     let (script, failure) = match read {
         None => (None, None),
-        Some(Ok((script, mut noticed))) => {
+        Some(Ok((mut script, mut noticed))) => {
             issues.append(&mut noticed);
-            (Some(script.before_more(has_more)), None)
+            script.set_more(has_more);
+            (Some(script), None)
         }
         Some(Err(failure)) => (None, Some(failure)),
     };

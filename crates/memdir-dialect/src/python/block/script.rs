@@ -114,9 +114,9 @@ pub(super) enum Value {
 }
 
 impl Script {
-    /// The same, where other blocks stand behind it or none does.
-    pub(crate) fn before_more(self, has_more: bool) -> Self {
-        Self { has_more, ..self }
+    /// Sets whether other blocks stand behind it.
+    pub(crate) fn set_more(&mut self, has_more: bool) {
+        self.has_more = has_more;
     }
 
     /// Goes through the block from its start.
