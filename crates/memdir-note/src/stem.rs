@@ -4,8 +4,6 @@
 //! means, so its words are stemmed in every language that there is: a word of a note is always found by itself, and by its
 //! other forms where the note's language has them. Touches nothing but text.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -24,19 +22,11 @@ const SAMPLE_BYTES: usize = 600;
 /// looks like, and instead of it where hardly anything is said.
 const FEW_LETTERS: usize = 200;
 const FEWEST_LETTERS: usize = 24;
-/// So many stems of words of notes a thread keeps in each language: about two megabytes.
-const MOST_KEPT: usize = 20_000;
 /// The stem of a word in another language than English ends in a character that no word has, one for each language.
 const FIRST_MARK: u32 = 0xe100;
 
-thread_local! {
-    /// The stems of the words of notes that this thread has met. Most words of a note stand in others too, and making a stem takes
-    /// ten times as long as looking it up.
-    static KEPT: RefCell<HashMap<Language, HashMap<String, Stem>>> = RefCell::default();
-}
-
 /// A language whose words are stemmed.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub enum Language {
     /// English, and what is taken for it: all that looks like none of the others.
     #[default]
@@ -134,10 +124,10 @@ impl Languages {
 
     /// Gives the stems under which a note in these languages holds a folded word: one or two.
     pub fn stems(self, word: &str, found: &mut impl FnMut(&Stem)) {
-        let likely = Stem::of_note(word, self.likely);
+        let likely = Stem::of(word, self.likely);
         found(&likely);
         if self.is_short && self.likely != Language::English {
-            let english = Stem::of_note(word, Language::English);
+            let english = Stem::of(word, Language::English);
             if english != likely {
                 found(&english);
             }
@@ -180,25 +170,6 @@ impl Stem {
         }
         stem.extend(language.mark());
         Self(stem)
-    }
-
-    /// As [`Stem::of`], for the words of many notes.
-    fn of_note(word: &str, language: Language) -> Self {
-        if word.len() > MOST_BYTES {
-            return Self::of(word, language);
-        }
-        KEPT.with_borrow_mut(|kept| {
-            let kept = kept.entry(language).or_default();
-            if let Some(stem) = kept.get(word) {
-                return stem.clone();
-            }
-            if kept.len() >= MOST_KEPT {
-                kept.clear();
-            }
-            let stem = Self::of(word, language);
-            kept.insert(word.to_owned(), stem.clone());
-            stem
-        })
     }
 
     /// The stems of a folded word in all languages, each once: under one of them any note holds it.
